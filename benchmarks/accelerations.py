@@ -2,10 +2,9 @@
 
 Usage: python benchmarks/accelerations.py [NAME ...] [--rounds N] [--tree FOLDER]...
 
-NAMEs are those of ``pto_dialect.accel.ACCELERATIONS``.  Samples of the row with the acceleration and without it take
-turns, each in a process of its own; what is compared is the processor time of our side beside that of the anchor, so
-that other work on the machine counts little.  The gain is the part of the time that the acceleration saves.
-"""
+NAMEs are those of ``pto_dialect.accel.ACCELERATIONS``.  Samples of the row with the acceleration and without it
+alternate, each in a process of its own; what is compared is the processor time of our side beside that of the anchor,
+so that other work on the machine counts little.  The gain is the part of the time that the acceleration saves."""
 
 from __future__ import annotations
 

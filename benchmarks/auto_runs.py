@@ -2,12 +2,12 @@
 
 Usage: python benchmarks/auto_runs.py FOLDER... [--seconds S] [--each S] [--seed N]
 
-Every different ``.pto`` file below the FOLDERs that has no errors and compiles is run on arguments that are made up, in
-an order shuffled by ``--seed``, for at most ``--seconds``; a program has ``--each`` seconds. Of a program with several
-functions that may be meant all have to run. What ``--list`` says of their arguments is compared with the runs: one that
-is not listed as written (``in``, ``unused``) stays as it was, and other content in those that are not listed as read
-(``out``, ``unused``) shows nowhere in what a run leaves. Prints the counts, then one line for each other program.
-"""
+Every different ``.pto`` file below the FOLDERs that has no errors and compiles is run on arguments that are generated,
+in an order shuffled by ``--seed``, for at most ``--seconds``; a program has ``--each`` seconds. Of a program with
+several functions that may be meant all have to run. What ``--list`` says of their arguments is compared with the runs:
+one that is not listed as written (``in``, ``unused``) stays as it was, and other content in those that are not listed
+as read (``out``, ``unused``) shows nowhere in what a run leaves. Prints the counts, then one line for each other
+program."""
 
 from __future__ import annotations
 

@@ -2,10 +2,9 @@
 
 Usage: python benchmarks/carried_handles.py [--count N] [--seed S] [--target CHIP] [--failures DIR]
 
-Each random program of ``carried_programs.py`` is planned and synchronised (``assign-memory``, ``insert-sync``). What
-comes out has to leave the same bytes as the program does in the order of its text, under all schedules, and the
-sanitizers have to find nothing in it. The exit code is 1 otherwise, and when a program is refused.
-"""
+Each random program of ``carried_programs.py`` is planned and synchronised (``assign-memory``, ``insert-sync``). The
+result has to leave the same bytes as the program does in the order of its text, under all schedules, and the sanitizers
+have to find nothing in it. The exit code is 1 otherwise, and when a program is refused."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ SCHEDULES = ("text", "oldest", "newest", "random:1")
 NUMBERS = (0, 2, 3)
 """What the index argument is; loops run up to it."""
 BATCH = 50
-"""Programs that a process judges before another one takes its place."""
+"""Programs that a process judges before another one replaces it."""
 
 
 def arrays(number: int) -> list[object]:

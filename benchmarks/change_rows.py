@@ -98,7 +98,7 @@ def told_line(text: str, line: int) -> int:
 
 
 def meant(text: str, found: list[Place], message: str) -> list[Place]:
-    """The places on the line that the message names; all where it names none of them."""
+    """The locations on the line that the message names; all where it names none of them."""
     named = re.match(r"(\d+):", message)
     there = [place for place in found if named and told_line(text, place.line) == int(named[1])]
     return there or found

@@ -3,7 +3,7 @@
     python benchmarks/cluster_sweep.py [--launches 200] [--products 6] [--workers 2] [--pairs 2]
 
 Each launch of the sweep runs the product of `examples/gemm` `--products` times, on matrices of its own. Both kinds of
-run take turns; a line for each pair has the seconds of both and their ratio, which says something only on a machine
+run alternate; a line for each pair has the seconds of both and their ratio, which says something only on a machine
 that does nothing else. The ratio by processor time holds on a busy machine as well: that of one process times the
 workers, over that of all processes of the cluster, start and end included. Needs the extra `cluster`; a pair takes less
 than a minute. Every launch has to pass, and both kinds have to give the same records.

@@ -1,9 +1,9 @@
 """Small changes to Python source, one at a time: what `mutate.py` tries.
 
 A change is a replacement of one piece of the text, so that everything else stays as it is.  Wording (docstrings,
-messages, annotations, imports) is left out, and what nobody can tell from the original: None in place of the False of a
-function that answers yes or no, how many entries a cache keeps before it starts anew, and that `zip` checks lengths.
-"""
+messages, annotations, imports) is left out, and what nobody can distinguish from the original: None in place of the
+False of a function that answers yes or no, how many entries a cache keeps before it starts again, and that `zip` checks
+lengths."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Usage: python benchmarks/conformance.py TREE --verdicts VERDICTS.csv [-j N] [--csv DISAGREEMENTS.csv]
 
 The verdict file has the columns ``repository, path, sha256, arch, verdict, newer_verdict``: a program agrees when
-``pto-opt`` says what either version of the reference said. Accepted programs are printed in both forms, read back,
+``pto-opt`` says what either version of the reference stated. Accepted programs are printed in both forms, read back,
 compared and printed again; their generic form goes to ``mlir-opt``.
 """
 
@@ -135,7 +135,7 @@ def disagreement(program: Program, outcome: Outcome) -> Finding | None:
 
 
 def find_tool(name: str | None) -> str | None:
-    """The MLIR tool to ask: the named one, else the first of the usual names; ``none`` asks nobody."""
+    """The MLIR tool to ask: the named one, else the first of the usual names; ``none`` disables it."""
     if name == "none":
         return None
     if name is not None:

@@ -39,7 +39,7 @@ TYPES = (
     *("memref<4xf32, 1>", "memref<4xf32, strided<[2]>>", "memref<4xf32, strided<[?], offset: ?>>"),
     *("tensor<4xi32>", "tensor<?xi32>"),
 )
-"""Types that take the place of others."""
+"""Types that replace others."""
 
 ATTRIBUTES = (
     *("affine_map<() -> (0)>", "affine_map<(d0) -> (d0)>", "affine_map<()[s0] -> (s0)>", "affine_map<(d0) -> ()>"),
@@ -51,7 +51,7 @@ ATTRIBUTES = (
     *("dense<[1, 2]> : tensor<2xi32>", "dense<1> : tensor<2xi64>", "#index<cmp_predicate ult>", "1 : index", "2 : i32"),
     *("true", "[0]", "[1, 1]", "unit", '"word"'),
 )
-"""Attributes that take the place of others."""
+"""Attributes that replace others."""
 
 NUMBERS = ("0", "1", "2", "3", "4", "8", "-1", "15", "100")
 _TOKEN = re.compile(
@@ -75,7 +75,7 @@ class Change(NamedTuple):
 
 
 def pieces(text: str) -> list[re.Match[str]]:
-    """The places of a program that a change can take."""
+    """The locations of a program that a change can take."""
     return [found for found in _TOKEN.finditer(text) if found.lastgroup is not None]
 
 

@@ -4,8 +4,8 @@ A product: each core takes its share of the tiles 128 x 256 of the result, one a
 inner dimension are loaded four at a time into two buffers of L1, extracted into two halves of L0 and multiplied into
 one accumulator, which is drained before the next tile starts. The first tile of a core finds the cache cold.
 
-Flash attention: blocks of 128 queries over the cores, tiles of 256 keys; the products Q K and P V take turns on the
-cube unit while softmax and rescaling take turns on the vector units, one tile behind. The cycles of these four stages
+Flash attention: blocks of 128 queries over the cores, tiles of 256 keys; the products Q K and P V alternate on the
+cube unit while softmax and rescaling alternate on the vector units, one tile later. The cycles of these four stages
 are the ones that the kernel's authors publish. Rows about few cores have a start-up and a share of the memory of their
 own, which are fitted to these eight rows.
 

@@ -3,7 +3,7 @@
     python benchmarks/cycles.py CYCLES.csv [KERNELS.csv] [--details]
 
 CYCLES.csv has measurements of single operations (docs/reference/cycles.md, "Measurements"). For each chip the shipped
-table is set back to the values that a fit starts from, fitted to all rows but some, and asked for these: once for each
+table is set back to the values that a fit starts from, fitted to all rows but some, and predicts these: once for each
 operation with its types, once for all rows of an operation whatever its types, once for each shape. Rows that a formula
 has made (EQ_FIT_TABLE and CLOSED_FORM in their notes) are counted apart. Some rows have nothing left to predict from,
 neither another operation of their class nor published latencies. They are left out of the first line of each kind, that

@@ -32,7 +32,7 @@ class Signals:
 
 
 class Place(NamedTuple):
-    """When an operation was issued, and behind how many barriers of its pipe."""
+    """When an operation was issued, and after how many barriers of its pipe."""
 
     issued: int
     fences: int
@@ -58,7 +58,7 @@ class FlowRecorder(Recorder):
 
 
 class FlowCore(RecordedCore):
-    """Tells the recorder of signals."""
+    """Reports signals to the recorder."""
 
     def connect(self, kind: int, node: Node, arguments: Any) -> None:
         signals = self.recorder.signals  # pyright: ignore[reportAttributeAccessIssue]

@@ -2,7 +2,7 @@
 
 Started by `mutate.py` in the folder of the tree.  Reads lines of JSON, `[seconds, argument, ...]`, and answers each
 with the exit code of pytest, or `late` when it took longer.  Modules of the project are loaded by nobody but the run
-itself, so that a changed file is read anew.
+itself, so that a changed file is read again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OWN = ("pto_dialect", "tools", "grammar", "lit_format", "run_lines", "conftest")
 
 
 def used_libraries() -> list[str]:
-    """Modules of others that the package imports, found out in a process of its own."""
+    """Modules of others that the package imports, determined in a process of its own."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -3,7 +3,7 @@
 Every program of the trees that has tile buffers goes to Level 1 and back to Level 2 (one with tile values the other way
 round), each time through its printed text. Printed are the numbers of programs that come back the same, of those that
 do not, and of those that the other form cannot say, by reason. ``--run`` also compares, for each program that comes
-back, a run of the other form with one of the program itself, bit by bit, on arguments that are made up.
+back, a run of the other form with one of the program itself, bit by bit, on arguments that are generated.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def input_of(seed: int, number: int, texts: Sequence[str]) -> tuple[str, random.
 
 
 def work(seed: int, first: int, count: int, texts: Sequence[str], shares: tuple[float, float], pipe: int) -> None:
-    """One share of the inputs, in a process of its own; tells its parent line by line how far it is."""
+    """One share of the inputs, in a process of its own; reports its progress line by line to its parent."""
     # What programs print is not wanted.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
@@ -267,7 +267,7 @@ class Campaign:
             print(f"{total - left}/{total} shares, {len(self.failures)} failures", end=end, file=sys.stderr, flush=True)
 
     def _listen(self, stream: Any) -> int | None:
-        """Takes what a process tells; the input at which it died, if it did."""
+        """Takes what a process reports; the input at which it died, if it did."""
         at: int | None = None
         for line in stream:
             what = json.loads(line)
@@ -304,7 +304,7 @@ class Campaign:
 
 
 def _kind(message: str) -> str:
-    """Failures from one place are one kind."""
+    """Failures from one location are one kind."""
     places = [line for line in message.splitlines() if line.lstrip().startswith("File ")]
     return places[-1] if places else message[:60]
 

@@ -6,7 +6,7 @@ Each case takes one of the programs of ``name_programs`` and exchanges all its n
 language can write them, or in the module, where a name is any string. It runs plainly, with times, under the
 sanitizers, and from the source that is shown; one case in SHARE also through ``pto-run`` and a launch file with
 ``--arg`` names and keys. Results, findings and counted calls must be those of the program as it is written; no name may
-run as code. Ends with 1 when a case differs, and tells how to repeat it.
+run as code. Ends with 1 when a case differs, and states how to repeat it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CANARY = "a_name_has_run"
 
 NAME = re.compile(r'%(?P<value>\w+)|\^(?P<label>\w+)|@(?P<function>\w+)|(?<=name = )"(?P<queue>\w+)"')
 VALUE = re.compile(r"[A-Za-z_$.\-][\w$.\-]*")
-"""What may stand behind ``%`` and ``^``; numbers alone are names that nobody keeps."""
+"""What may stand after ``%`` and ``^``; numbers alone are names that nobody keeps."""
 
 _ACTION = f"__import__('builtins').__dict__.update({CANARY}=1)"
 PAYLOADS = (
@@ -141,7 +141,7 @@ def some_name(rng: random.Random) -> tuple[str, str]:
 def new_names(
     rng: random.Random, old: list[str], allowed: Callable[[str], str | None], counts: Counter[str]
 ) -> dict[str, str]:
-    """Different names for ``old``; ``allowed`` makes a name fit for its place, or refuses it."""
+    """Different names for ``old``; ``allowed`` makes a name fit for its position, or refuses it."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for one in old:
@@ -157,7 +157,7 @@ def new_names(
 
 
 def as_value(name: str) -> str | None:
-    """``name`` as far as the language can write it behind ``%``."""
+    """``name`` as far as the language can write it after ``%``."""
     kept = "".join(c for c in name if re.fullmatch(r"[\w$.\-]", c))
     kept = kept if re.match(r"[A-Za-z_$.\-]", kept) else f"_{kept}"
     return kept if VALUE.fullmatch(kept) else None
@@ -253,7 +253,7 @@ def run(kernel: Kernel, program: Program) -> list[bytes]:
 
 
 def from_shown_source(kernel: Kernel) -> Kernel:
-    """``kernel`` with functions that its shown source defines anew."""
+    """``kernel`` with functions that its shown source defines again."""
     compiled = kernel.compiled
     known = next(iter(compiled.callables.values())).__globals__
     functions = {function.__name__ for function in compiled.callables.values()}

@@ -36,8 +36,8 @@ BUFFERS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 class Row(NamedTuple):
-    """``pto.OP ins(SOURCES) outs(TARGET)``: kinds of the sources, of scratch tiles behind them, and of the target;
-    ``more`` stands behind the last operand; a source may be ``f32`` or ``i32``, a number. ``apart``: the target is no
+    """``pto.OP ins(SOURCES) outs(TARGET)``: kinds of the sources, of scratch tiles after them, and of the target;
+    ``more`` stands after the last operand; a source may be ``f32`` or ``i32``, a number. ``apart``: the target is no
     source."""
 
     op: str

@@ -94,7 +94,7 @@ class TileProgram:
 
     @contextmanager
     def _region(self) -> Iterator[None]:
-        """What is written inside may not have been written behind."""
+        """What is written inside may not have been written afterwards."""
         outside = set(self.written)
         self.depth += 1
         yield

@@ -83,7 +83,7 @@ def _argument(text: str, folder: Path) -> tuple[str, str]:
         return name, value
     file, element, _, role = value.rsplit(":", 3)
     if file == "None":
-        # The table does not know the file; arguments and files are numbered alike.
+        # The table does not know the file; arguments and files have the same numbers.
         file = f"v{int(name.removeprefix('arg')) + 1}.bin"
     # Packed pairs of 16-bit numbers lie in memory as words.
     element = "ui32" if element == "vector" else element

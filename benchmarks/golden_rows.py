@@ -131,6 +131,6 @@ def run_launch(path: Path, scratch: Scratch) -> tuple[str, str]:
 
 
 def last_words(done: subprocess.CompletedProcess[str]) -> str:
-    """What a script said at its end."""
+    """The last output of a script."""
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     return " | ".join(lines[-2:])[-240:]

@@ -1,4 +1,4 @@
-"""Rows of the sample corpus: generators that learn the sizes from a host program, which is made up here."""
+"""Rows of the sample corpus: generators that learn the sizes from a host program, which is generated here."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _run_row(row: Row, scratch: Scratch, folder: Path) -> Verdict:
     assert entry is not None
     path = folder / "run.launch.toml"
     verdict, reason = NO_GOLDEN, ""
-    # The scalars are made up; with 1 some programs look outside buffers of the stated sizes.
+    # The scalars are generated; with 1 some programs look outside buffers of the stated sizes.
     for scalar in (1, 0):
         values = _host_program(folder, parameters, outputs, scalar)
         done = run_python(golden.name, folder, SOC_VERSION=soc, PYTHONPATH=str(scratch.folder))

@@ -121,7 +121,7 @@ def run(rows: list[Row], scratch: Scratch) -> list[Verdict]:
     told = _compared(work, path) if ran else {}
     for case in ran:
         if case.name not in told:
-            # A comparison that stops at the first file that is missing is asked for each case.
+            # A comparison that stops at the first file that is missing runs for each case.
             done = run_python("compare.py", work, case.name, **path)
             told[case.name] = last_words(done) if done.returncode else ""
         reason = told[case.name]

@@ -5,7 +5,7 @@ Usage: python benchmarks/goldens.py TREE --launches launches.csv [--only REGEX] 
 
 Each row of the table becomes launch files in a scratch folder; inputs and expected results come from the generators of
 the tree, and its own comparisons judge. ``--lower`` has tile programs go through these stages before they run, each
-case by itself. ``--keep`` leaves launch files with their inputs behind. The exit code is 1 when fewer than 97 % of the
+case by itself. ``--keep`` leaves launch files with their inputs. The exit code is 1 when fewer than 97 % of the
 rows with results pass.
 """
 

@@ -1,7 +1,7 @@
 """An independent answer to what the race check decides with vector clocks: the order of a run as a graph.
 
 Nodes are the operations of a run in the order in which they were issued; edges are the order of a pipe, what the scalar
-unit had waited for, and signals.  Stores of the scalar unit to the unified buffer stand beside the order of its pipe:
+unit had waited for, and signals.  Stores of the scalar unit to the unified buffer are outside the order of its pipe:
 only its signals and barriers follow them.  Two accesses of one byte race when neither node can be reached from the
 other.
 Source: docs/reference/instrumentation.md, "Order of events".
@@ -50,9 +50,9 @@ class Recorder(RunObserver):
         self.stores: dict[int, list[Node]] = {}
 
     def node(self, core: Core, pipe: str, site: int, *, aside: bool = False) -> Node:
-        """A new node behind the earlier ones of its pipe, and behind all that the scalar unit has waited for.
+        """A new node after the earlier ones of its pipe, and after all that the scalar unit has waited for.
 
-        What comes later is not behind a node ``aside``.
+        What comes later is not after a node ``aside``.
         """
         node = Node(core, pipe, site)
         for key in ((id(core), pipe), (id(core), "PIPE_S")):

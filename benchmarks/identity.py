@@ -81,7 +81,7 @@ def edited(paths: Sequence[Path], count: int, seed: int, into: Path) -> Iterator
 
 
 def changed(table: Path, tree: Path, into: Path) -> Iterator[Path]:
-    """Writes the programs of a table of changes, each at every place where it fits."""
+    """Writes the programs of a table of changes, each at every location where it fits."""
     with table.open(newline="", encoding="utf-8") as stream:
         for number, row in enumerate(csv.DictReader(stream), start=2):
             text = (tree / row["program"]).read_text(encoding="utf-8", errors="replace")

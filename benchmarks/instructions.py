@@ -3,8 +3,8 @@
 Usage: python benchmarks/instructions.py FOLDER... [--pass PASS] [--target a5] [--run] [--only REGEX] [--limit SECONDS]
 
 Every program below a FOLDER that has operations of the pass, lower-cube or lower-vector, gets addresses and flags where
-it has none, and is lowered. Those that are not lowered are counted by what stands in the way. With ``--run`` each
-function that runs with arguments made up from its types runs before and after: the bytes have to be the same under
+it has none, and is lowered. Those that are not lowered are counted by what is in the way. With ``--run`` each
+function that runs with arguments generated from its types runs before and after: the bytes have to be the same under
 several schedules, and the sanitizers must find nothing about order that they do not find before. The exit code is 1
 when something differs.
 """
@@ -148,7 +148,7 @@ def prove_within(limit: float, text: str, path: str, lowering: Lowering, totals:
 
 
 def prove(text: str, path: str, lowering: Lowering, totals: Totals) -> None:
-    """Runs the functions of a program before and after, under several schedules and under watch."""
+    """Runs the functions of a program before and after, under several schedules and in instrumented runs."""
     target = lowering.target
     before, _ = prepared(text, path, target)
     after, _ = prepared(text, path, target)

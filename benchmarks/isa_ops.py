@@ -236,7 +236,7 @@ def _usual(mnemonic: str) -> tuple[Form, ...]:
 
 
 def _fits(role: str, operand: Operand) -> bool:
-    """True for an operand of the kind that a role asks for; ``@n`` asks for a tile in memory n."""
+    """True for an operand of the kind that a role requires; ``@n`` requires a tile in memory n."""
     if role.startswith("#") or role.startswith("="):
         return isinstance(operand, Number)
     if role.startswith("!"):

@@ -27,7 +27,7 @@ AGREES, DIFFERS, REJECTED, RAISES, NOT_MAPPED, NO_RESULT = (
 )
 SECONDS = 120
 SLACK = bytes(1 << 16)
-"""Device memory is given out in pages: some kernels read behind what their tests have asked for."""
+"""Device memory is given out in pages: some kernels read after what their tests have requested."""
 
 
 class Outcome(NamedTuple):

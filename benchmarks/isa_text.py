@@ -34,7 +34,7 @@ class Window(NamedTuple):
 
 
 class _Writer:
-    """The lines of a function; what is made once for it stands at its beginning."""
+    """The lines of a function; what is made once for it is at its beginning."""
 
     def __init__(self, target: str) -> None:
         self.target = target

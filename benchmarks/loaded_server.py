@@ -82,7 +82,7 @@ class LoadedServer:
         self.session: Any = None
 
     def pytest_runtestloop(self, session: Any) -> None:
-        """Serves until all clients have gone, and ends the process."""
+        """Serves until all clients have ended, and ends the process."""
         self.session = session
         for item in session.items:
             self.items.setdefault(test_of(item.nodeid), []).append(item)

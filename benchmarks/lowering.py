@@ -4,9 +4,8 @@ Usage: python benchmarks/lowering.py TABLE --tree NAME=FOLDER... [--only REGEX] 
 
 TABLE has a row for each function with what a reference compiler made of it: flags and barriers, peaks and bounds of
 each memory. The programs lie below the folder of the first part of their path. With ``--run`` every program that runs
-with arguments made up from its types runs before and after: the bytes have to be the same under several schedules, and
-the sanitizers must find nothing about order. The exit code is 1 when something differs or is out of order.
-"""
+with arguments generated from its types runs before and after: the bytes have to be the same under several schedules,
+and the sanitizers must find nothing about order. The exit code is 1 when something differs or is out of order."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ class Totals:
 
 
 def lower(text: str, name: str) -> tuple[ModuleOp, str]:
-    """The program with addresses and flags, and what was said against it."""
+    """The program with addresses and flags, and the objections to it."""
     module = parse(text, name)
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     AssignMemoryPass().run(module, engine)
@@ -143,7 +142,7 @@ def content(values: Sequence[Any]) -> list[bytes]:
 
 
 def prove(row: dict[str, str], text: str, lowered: ModuleOp, totals: Totals) -> None:
-    """Runs a function before and after, under several schedules and under watch."""
+    """Runs a function before and after, under several schedules and in instrumented runs."""
     plain = RunOptions(cross_core="p2p")
     place = (row["function"], row["target"])
     try:

@@ -2,7 +2,7 @@
 
     python benchmarks/lsp.py                      latencies, as a table with the goals
     python benchmarks/lsp.py --edits 10000        random edits with questions, each state compared with a fresh open
-    python benchmarks/lsp.py --programs FOLDER    opens every program below FOLDER and asks about its words
+    python benchmarks/lsp.py --programs FOLDER    opens every program below FOLDER and sends requests about its tokens
 
 The programs of the table are functions of 100 (or 200) lines, and for comparison one function of all lines. An edit
 adds a statement to a function; its time is that from the edit to the diagnostics, the pause of the server included.
@@ -120,7 +120,7 @@ def table(sizes: Iterable[tuple[int, int]]) -> bool:
 
 
 def visit(folder: str) -> bool:
-    """Opens every program below ``folder`` and asks about its words; whether everything was answered."""
+    """Opens every program below ``folder`` and sends requests about its tokens; whether everything was answered."""
     session = Session()
     failed = words = 0
     paths = sorted(Path(folder).rglob("*.pto"))

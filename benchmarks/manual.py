@@ -3,7 +3,7 @@
 ISA_DIR is a checkout of the manual, or its folder ``docs/isa``. Every code block of its pages that holds a statement is
 a snippet; equal blocks count once. A snippet is
 
-- *concrete* when it could stand in a program,
+- *concrete* when it could be in a program,
 - *schematic* when it has placeholders (``...``, ``NxT``, ``dtype``, ``"PATTERN"``),
 - *grammar* when it describes alternatives or options (``[x]*``, ``a | b``) or is a table or tree, no statement at all.
 

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/memory_peaks.py [--count N] [--seed S] [--reuse WORD] [PROGRAM...]
 
-Each memory of each function of PROGRAMs, or folders of them, and of N random tile programs is planned. A row is said
+Each memory of each function of PROGRAMs, or folders of them, and of N random tile programs is planned. A row is stated
 for each memory: how many plans there are, how many need at most 1.05 times what no plan can do without, and the worst.
 The exit code is 1 when fewer than 95 % of the plans do, or one needs more than 1.25 times as much.
 """

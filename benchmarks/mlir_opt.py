@@ -1,4 +1,4 @@
-"""Asks the reference tool of MLIR which generic texts it can read, many to a process."""
+"""Finds out with the reference tool of MLIR which generic texts it can read, many to a process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 BATCH = 200
-"""Programs to a process; one that breaks the tool takes the verdicts of its batch with it, so they are asked anew."""
+"""Programs to a process; one that breaks the tool takes the verdicts of its batch with it, so they are queried
+again."""
 
 _SEPARATOR = "// -----"
 _SPLIT_ERROR = re.compile(r"^within split at \S+:(\d+) offset :\d+:\d+: error: (.*)$")

@@ -1,6 +1,6 @@
 """Does the sanitizer notice when synchronisation is broken?  Deletes, moves and swaps every signal, wait and barrier.
 
-Usage: python benchmarks/mutants.py LAUNCHES TREE [CASE-REGEX]    (--help tells more)
+Usage: python benchmarks/mutants.py LAUNCHES TREE [CASE-REGEX]    (--help has details)
 
 LAUNCHES is a table of programs with their launches, TREE the folder with the programs.  A mutant counts when it changes
 what happens: an independent graph of the run (``happens_before``) has a pair of conflicting accesses without order, or
@@ -129,7 +129,7 @@ def kernel_of(launch: Launch, text: str) -> RecordedKernel:
 
 
 def run(launch: Launch, text: str) -> Result:
-    """Runs a program under watch and asks the graph as well."""
+    """Sanitizes a run of a program and compares with the graph."""
     kernel = kernel_of(launch, text)
     stopped = False
     try:

@@ -4,15 +4,14 @@ Usage: python benchmarks/mutate.py [--count N] [--seed S] [--files PATTERN] [--j
                                    [--out FILE]
 
 Needs `pip install -e '.[test,bench]'`.  Works on a copy of the files that git knows.  The tests run once to learn which
-test function executes which line (``--data`` keeps that for the next time); then `N` places, as many in each room of
-the package, are changed, and tests that cover the place run, quick ones first: in a process that has loaded everything
-when the change is inside of a function, and otherwise, or when nothing was noticed there, in a new process.  A change
-that no test notices is a survivor; those that change nothing a user could see stand in `harmless_changes.txt`, with
-reasons.  Functions that no test executes must stand in `unexecuted_functions.txt`, with reasons.  With ``--files`` only
-files of the package that match are looked at, for instance `runtime/simt/*` (`*` stands for folders too).  Exits with 1
-when less than 92 % of the others are noticed, less than 88 % in a room, or a function without a reason is never
-executed.
-"""
+test function executes which line (``--data`` keeps that for the next time); then `N` places, as many in each subpackage
+of the package, are changed, and tests that cover the location run, quick ones first: in a process that has loaded
+everything when the change is inside of a function, and otherwise, or when nothing was noticed there, in a new process.
+A change that no test notices is a survivor; those that change nothing a user could see are in `harmless_changes.txt`,
+with reasons.  Functions that no test executes must be in `unexecuted_functions.txt`, with reasons.  With ``--files``
+only files of the package that match are looked at, for instance `runtime/simt/*` (`*` stands for folders too).  Exits
+with 1 when less than 92 % of the others are noticed, less than 88 % in a subpackage, or a function without a reason is
+never executed."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ ROOMS = {
     "syntax": ("syntax",),
     "ir, targets": ("ir", "targets"),
 }
-"""Folders of the package; a file belongs to the first room that has it."""
+"""Folders of the package; a file belongs to the first subpackage that has it."""
 
 LEFT_OUT = (
     *("packaging", "benchmarks", "plugin", "runtime/test_formulas.py"),
@@ -74,7 +73,7 @@ ROUNDS = (6, 14)
 
 
 def room_of(path: str) -> str | None:
-    """The room of a file of the package."""
+    """The subpackage of a file of the package."""
     inner = path.removeprefix("pto_dialect/")
     return next((room for room, folders in ROOMS.items() if inner.startswith(tuple(f"{f}/" for f in folders))), None)
 
@@ -177,7 +176,7 @@ class Tests:
         for part in file.parent.glob(seconds_file(file.name, "*").name):
             self.seconds.update(json.loads(part.read_text(encoding="utf-8")))
         self.failed = {name for name, seconds in self.seconds.items() if math.isinf(seconds)}
-        """Tests that fail without any change: they tell nothing, and are not run again."""
+        """Tests that fail without any change: they report nothing, and are not run again."""
         if len(self.failed) > MOST_FAILED:
             sys.exit(
                 f"{len(self.failed)} tests do not pass unchanged: {', '.join(sorted(self.failed)[:MOST_FAILED])}, ..."
@@ -215,7 +214,8 @@ class Tests:
         return set(self.data.lines(name) or ()) if name is not None else set()
 
     def covering(self, change: Change, limit: int, rng: random.Random) -> list[str]:
-        """Up to ``limit`` tests that execute the lines of a change: those of its room first, then of different files.
+        """Up to ``limit`` tests that execute the lines of a change: those of its subpackage first, then of different
+        files.
 
         For what runs at import, maybe in the midst of a test, those that know its name, execute what reads it, or most
         of the file.
@@ -288,7 +288,7 @@ def collected(tree: Path, data_file: Path) -> coverage.CoverageData:
 
 
 def looked_at(tree: Path, pattern: str) -> Iterator[tuple[str, Path]]:
-    """Files of the rooms whose names in the package match ``pattern``."""
+    """Files of the subpackages whose names in the package match ``pattern``."""
     for file in sorted((tree / "pto_dialect").rglob("*.py")):
         path = str(file.relative_to(tree))
         if room_of(path) is not None and fnmatch.fnmatchcase(path.removeprefix("pto_dialect/"), pattern):
@@ -322,7 +322,7 @@ def reasons(name: str) -> dict[str, str]:
 
 
 def sample(tree: Path, count: int, rng: random.Random, pattern: str = "*") -> list[Change]:
-    """``count`` changes of files that match, as many in each room; within a room every kind in turn."""
+    """``count`` changes of files that match, as many in each subpackage; within a subpackage every kind in turn."""
     found: dict[str, list[Change]] = defaultdict(list)
     for path, file in looked_at(tree, pattern):
         found[room_of(path) or ""] += changes(path, file.read_text(encoding="utf-8"))
@@ -419,7 +419,7 @@ def measured(chosen: list[Change], tests: Tests, trees: list[Path], limit: int, 
 
 
 def report(results: list[tuple[Change, str]], harmless: dict[str, str]) -> tuple[str, bool]:
-    """Tables by room and by kind, the survivors, and whether the goals are met."""
+    """Tables by subpackage and by kind, the survivors, and whether the goals are met."""
     lines: list[str] = []
     met = True
     for title, group in (("room", lambda c: room_of(c.path)), ("kind", lambda c: c.kind)):

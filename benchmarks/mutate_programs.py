@@ -1,4 +1,4 @@
-"""How right are verdicts on changed programs?  Changes accepted programs of a tree in many ways, one at a time, and
+"""How right are verdicts on changed programs?  Changes accepted programs of a tree in different forms, one at a time, and
 compares what ``pto-opt`` says with what follows from the language and the rules.
 
 Usage: python benchmarks/mutate_programs.py TREE [--count N] [--seed S] [--only core_] [--csv WRONG.csv] [--sample N]
@@ -98,13 +98,13 @@ def judge(name: str, text: str, target: str | None, kind: str, change: Change) -
 @click.option("--sample", type=click.IntRange(0), default=20, show_default=True, help="Wrong verdicts that are shown.")
 @click.option("--csv", "report", type=click.Path(dir_okay=False, path_type=Path), help="Write all of them here.")
 def main(tree: Path, count: int, seed: int, only: str, sample: int, report: Path | None) -> None:
-    """Change the programs below TREE one place at a time. Exit code 1 when a verdict is wrong."""
+    """Change the programs below TREE one location at a time. Exit code 1 when a verdict is wrong."""
     programs: list[tuple[str, str, str | None]] = []
     for path in sorted(tree.rglob("*.pto")):
         text = path.read_text(encoding="utf-8", errors="replace")
         arch = _ARCH.search(text)
         target = arch[1] if arch else None
-        # A file of several programs, or one whose errors are its point, tells nothing about a change.
+        # A file of several programs, or one whose errors are its point, reports nothing about a change.
         if len(text) <= LARGEST and "// -----" not in text and verdict(text, target)[0] == ACCEPT:
             programs.append((path.relative_to(tree).as_posix(), text, target))
     chosen = plan(programs, count, seed, only)

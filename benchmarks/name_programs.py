@@ -1,6 +1,6 @@
 """Small programs whose names are exchanged by others, with arguments: see ``fuzz_names``.
 
-Together they have a name in every place where the language lets one stand, and every form of generated code: plain,
+Together they have a name in every location where the language lets one stand, and every form of generated code: plain,
 queued, watched, work-items with and without blocks, vector scopes, loops and jumps.
 """
 

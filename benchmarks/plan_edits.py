@@ -132,7 +132,7 @@ def _type(rng: random.Random, text: str) -> str:
 
 
 def _results(rng: random.Random, text: str) -> str:
-    """Names in front of a statement: one more, one fewer, a pack, none."""
+    """Names before a statement: one more, one fewer, a pack, none."""
     line = _some(rng, text, STATEMENT)
     if line is None:
         return text

@@ -1,4 +1,4 @@
-"""Everything that can be told about what became of a program: for comparing two ways to read it."""
+"""Everything that can be reported about what became of a program: for comparing two ways to read it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pto_dialect.verify.verifier import verify_module
 
 
 def outcome(text: str, targets: Iterable[str | None], *, plans: bool, printed: bool) -> list[str]:
-    """The lines that tell what reading ``text`` gives: the first diagnostics, each operation with its place and its
+    """The lines that state what reading ``text`` gives: the first diagnostics, each operation with its location and its
     parts, the order of uses, and for each of ``targets`` what the verifier finds; with ``printed`` also both forms."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0, pedantic=True))
     module = parse_program(SourceFile("program.pto", text), engine, plans=plans)
@@ -31,7 +31,7 @@ def outcome(text: str, targets: Iterable[str | None], *, plans: bool, printed: b
         try:
             verify_module(module, engine, target=target)
         except Exception as error:
-            # Rules may rely on what syntax errors destroyed; both ways have to end alike.
+            # Rules may rely on what syntax errors destroyed; both have to end in the same way.
             lines.append(f"{type(error).__name__}: {error}")
         lines += [f"target {target}", *map(told, engine.diagnostics)]
     if printed:
@@ -54,7 +54,7 @@ def place(span: Span | None) -> str:
 
 
 def described(module: ModuleOp) -> Iterator[str]:
-    """Each operation of ``module``: what is in it, where it stands, who uses its results, in order of the uses."""
+    """Each operation of ``module``: what is in it, where it is, who uses its results, in order of the uses."""
     numbers: dict[Operation, int] = {}
     blocks: dict[Block, int] = {}
     for op in walk(module):

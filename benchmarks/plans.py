@@ -4,9 +4,8 @@ Usage: python benchmarks/plans.py TREE... [--edits N] [--longest C] [--edits-onl
 
 Every ``.pto`` and ``.mlir`` file below the TREEs is read three times: by the grammar alone, with the plans that other
 programs left, and again with its own; then so are ``--edits`` edited variants of small ones (see ``plan_edits.py``).
-Compared are operations with their places, parts and order of uses, diagnostics of parser and verifier for each target,
-and printed forms. Exits with 1 when anything differs.
-"""
+Compared are operations with their locations, parts and order of uses, diagnostics of parser and verifier for each
+target, and printed forms. Exits with 1 when anything differs."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ _SHOWN = 4_000
 
 
 def differences(text: str, *, printed: bool, targets: Sequence[str | None] = TARGETS) -> Iterator[str]:
-    """Lines that tell where reading ``text`` with plans gives something else than the grammar."""
+    """Lines that state where reading ``text`` with plans gives something else than the grammar."""
     expected = outcome(text, targets, plans=False, printed=printed)
     for _ in range(2 if printed else 1):
         found = outcome(text, targets, plans=True, printed=printed)

@@ -39,8 +39,8 @@ class Outcome(NamedTuple):
 
 
 def check_program(path: Path, target: str | None, *, printing: bool = True) -> Outcome:
-    """Checks the program in ``path`` under ``target`` (``None``: what the module says); never raises for what
-    stands in the file."""
+    """Checks the program in ``path`` under ``target`` (``None``: what the module says); never raises for what is in the
+    file."""
     started = perf_counter()
     problems: list[tuple[str, str]] = []
     accepted, error, generic, checked = False, "", None, started

@@ -1,9 +1,8 @@
 """Single changes to programs with what a verifier must say about each, by kind.
 
-A kind looks at a text and yields places where it applies; each place becomes one changed program. What is expected is
-derived from the language and the rule catalogue alone: a change either keeps a program right (other names, comments,
-hints of other dialects), or breaks a rule that no other part of the program can mend.
-"""
+A kind looks at a text and yields places where it applies; each location becomes one changed program. What is expected
+is derived from the language and the rule catalogue alone: a change either keeps a program right (other names, comments,
+hints of other dialects), or breaks a rule that no other part of the program can fix."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ ACCEPT, REJECT, READ = "accept", "reject", "read"
 
 
 class Change(NamedTuple):
-    """A part of the text and what takes its place, with the expected verdict and a word about it."""
+    """A part of the text and its replacement, with the expected verdict and a comment."""
 
     start: int
     end: int
@@ -52,7 +51,7 @@ def swap(found: re.Match[str], group: int, text: str, expected: str, what: str) 
 
 @kind
 def comment(text: str) -> Iterator[Change]:
-    """A comment behind a line."""
+    """A comment after a line."""
     for found in each(r"(?m)^[ \t]+(?:pto|arith)\.[^\n\"]*[\])\w>}]()$", text):
         yield swap(found, 1, "  // note: %x, {a = 1}", ACCEPT, "comment")
 
@@ -332,7 +331,7 @@ def clause_unknown(text: str) -> Iterator[Change]:
 
 @kind
 def clause_order(text: str) -> Iterator[Change]:
-    """Layout behind saturation."""
+    """Layout after saturation."""
     for found in each(r"pto\.mte_l0c_\w+ [^\n:]*?((nz2nd|nz2nz), (sat|nosat))\b", text):
         yield swap(found, 1, f"{found[3]}, {found[2]}", REJECT, "clauses out of order")
 

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/proof_mutations.py [--count N] [--seed S] [--each M] [--generated]
 
-Random tile programs are lowered, changed in one place, and proven against the program before the passes. A change
+Random tile programs are lowered, changed at one location, and proven against the program before the passes. A change
 is harmful if an independent graph of a run has a race, signals are left over or set again before they are taken, the
 run does not end, or values in global memory have another history (``dataflow``, ``happens_before``). Where only values
 that nothing stores have another one, nothing is decided. The exit code is 1 when less than 99 % of the harmful changes
@@ -121,7 +121,7 @@ def orders(module: ModuleOp) -> list[Operation]:
 
 
 def addresses(module: ModuleOp) -> list[ConstantOp]:
-    """The constants that place tiles."""
+    """The constants that are addresses of tiles."""
     tiles = [op for op in module.walk() if has_role(op, Role.TILE_ALLOCATION) and op.operands]
     return [op.operands[0].owner for op in tiles if isinstance(op.operands[0].owner, ConstantOp)]
 

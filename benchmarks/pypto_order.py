@@ -31,7 +31,7 @@ LIKE = "PYPTO_LIKE"
 LOCKS = "PYPTO_LOCKS"
 """Environment variable with a folder for what processes hold."""
 LONG = 5.0
-"""Seconds by the clock from which on a test has a place of its own in the order."""
+"""Seconds by the clock from which on a test has a position of its own in the order."""
 SHARED = ("class", "module", "package")
 """Scopes of fixtures that several tests share."""
 LARGE = "large"
@@ -40,7 +40,7 @@ SHARE = 4
 
 
 class Known(NamedTuple):
-    """What an earlier run tells of a test: seconds by the clock, and the bytes of memory that it took at most."""
+    """What an earlier run reports of a test: seconds by the clock, and the bytes of memory that it took at most."""
 
     seconds: float
     peak: int
@@ -62,7 +62,7 @@ def is_large(known: Known | None, memory: int) -> bool:
 def arranged(tests: Sequence[str], known: Mapping[str, Known], memory: int) -> list[int]:
     """Places of the tests in the order in which they are to run.
 
-    Long ones come first, large ones and others by turns, the longest first. Each has a short one behind it, because a
+    Long ones come first, large ones and others alternately, the longest first. Each has a short one after it, because a
     process takes the next test before it has ended the one before. Neighbours among the short ones are tests of
     different files.
     """
@@ -134,7 +134,7 @@ class Order:
 
 
 def shared_fixtures(item: pytest.Item) -> set[str]:
-    """The fixtures of a test that tests of its class or file share, with the place where they are defined."""
+    """The fixtures of a test that tests of its class or file share, with the location where they are defined."""
     given: Any = getattr(item, "_fixtureinfo", None)
     if given is None:
         return set()

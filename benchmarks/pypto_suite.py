@@ -4,7 +4,7 @@
         [--limit SECONDS] [--log FILE.jsonl] [--like FILE.jsonl] [PATHS]
 
 runs the tests below `tests/st` of a checkout of PyPTO, or those in PATHS, with the plug-in for pytest, and prints a
-table of outcomes with times: by the clock, and of processors, apart for this toolchain, for the C++ compiler that it
+table of results with times: by the clock, and of processors, apart for this toolchain, for the C++ compiler that it
 starts for orchestrations (whose results are kept for the next time), and for PyPTO. PyPTO has to be built and installed
 in the Python environment that runs this script (docs/pypto.md says how), with pytest, pytest-forked, and pytest-xdist
 for `--jobs` above 1.
@@ -122,7 +122,7 @@ def run(given: argparse.Namespace, log: Path, locks: str) -> tuple[int, Times]:
 
 
 def show(found: list[Outcome], collected: int, times: Times) -> None:
-    """The table: numbers of outcomes and times, the slowest tests, then reasons with their numbers and tests."""
+    """The table: numbers of results and times, the slowest tests, then reasons with their numbers and tests."""
     counts = Counter(one.word for one in found)
     numbers = ", ".join(f"{counts[word]} {word}" for word in ("passed", "failed", "error", "skipped"))
     print(f"{len(found)} tests: {numbers}")
@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.write_text("")
         code, times = run(given, log.resolve(), folder)
         show(*read(log), times)
-    # 1: tests have failed, which the table tells.
+    # 1: tests have failed, which the table reports.
     return 0 if code == 1 and times.limit is None else code
 
 

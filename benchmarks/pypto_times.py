@@ -132,7 +132,7 @@ class Lines:
         _line({"test": report.nodeid, "outcome": outcome, "reason": why, "seconds": seconds, "peak": peak})
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be read is an error, though several processes tell it."""
+        """A file that cannot be read is an error, though several processes report it."""
         if report.failed and report.nodeid not in self.unread:
             self.unread.add(report.nodeid)
             _line({"test": report.nodeid, "outcome": "error", "reason": report.longreprtext, "seconds": {}, "peak": 0})
@@ -144,7 +144,7 @@ class Lines:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """The same, as each process of several tells it."""
+        """The same, as each process of several reports it."""
         _line({"collected": len(ids)})
 
 

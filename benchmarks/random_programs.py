@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/random_programs.py [--count N] [--seed S] [--target CHIP] [--lower STAGES] [--prove SECONDS]
 
-A program that is refused with a place is counted with its reason. The exit code is 1 when a proof fails, the tools
+A program that is refused with a location is counted with its reason. The exit code is 1 when a proof fails, the tools
 fail, or less than 95 % of the programs are lowered.
 """
 
@@ -31,7 +31,7 @@ from pto_dialect.passes.stages import USUAL, lowering
 
 GOAL = 0.95
 BATCH = 25
-"""Programs that a process judges before another one takes its place: plans and launches are kept for a process."""
+"""Programs that a process judges before another one replaces it: plans and launches are kept for a process."""
 CHIPS = ("a5", "a2a3")
 REFUSALS = frozenset(
     (
@@ -85,7 +85,7 @@ def smaller(text: str, verdict: Verdict, stages: str, seconds: float | None, lim
 
 
 def keep(folder: Path, name: str, text: str, verdict: Verdict, small: str) -> None:
-    """Writes a failing program, what is said about it, and what is left of it."""
+    """Writes a failing program, what is reported about it, and what is left of it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.pto").write_text(text, encoding="utf-8")
     (folder / f"{name}-small.pto").write_text(small, encoding="utf-8")

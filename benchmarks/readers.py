@@ -26,7 +26,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _used(node: ast.AST) -> set[str]:
-    """Names that stand inside of a node, also behind a dot."""
+    """Names that are inside of a node, also after a dot."""
     found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     return found | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
 

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/recordings.py [NAME ...] [--steps N]    (names of examples; default: all)
 
-For each example: the time of a recorded launch beside a plain one, both with compilation and in turns; bytes of the
+For each example: the time of a recorded launch beside a plain one, both with compilation and alternately; bytes of the
 file beside those that the run has written and those of its arguments, and how many more there are than these; and N
 steps, spread over the run, at which every byte of every memory is compared with that of a run that ends there. Then
 the longest of two thousand commands of the debugger in a run of 10^5 operations. Times are of the processor.

@@ -84,7 +84,7 @@ module attributes {{pto.target_arch = "a5"}} {{
   }}
 }}
 """.replace("    %next =", "    %zero = arith.constant 0.0 : f32\n    %next =")
-"""Eleven steps in a turn, and a tile that never holds the same twice."""
+"""Eleven steps in an iteration, and a tile that never holds the same twice."""
 
 
 def made(source: SourceFile, entry: str, target: str | None, values: list[Any], blocks: int) -> tuple[str, int, float]:
@@ -150,7 +150,7 @@ def wrong_numbers(shown: Shown, results: Mapping[str, np.ndarray]) -> list[str]:
 
 
 def agrees(shown: Shown, name: str, array: np.ndarray) -> bool:
-    """Whether the page shows, soon after it was asked for them, the numbers of an array."""
+    """Whether the page shows, soon after a request, the numbers of an array."""
     shown.tile(name)
     shown.page.evaluate("() => { document.querySelector('#part-tiles details.more').open = true; }")
     shown.page.evaluate(NEWEST)

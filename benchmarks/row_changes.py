@@ -1,7 +1,8 @@
-"""Applies changes of a table to programs: one place of one statement, one value's type, or all types of one spelling.
+"""Applies changes of a table to programs: one location of one statement, one value's type, or all types of one
+spelling.
 
-The table says what is changed in words of the program's text (``%a: f32 -> i32``, ``all i8 -> i1``, ``drop %b``);
-where a statement is not told apart from others of its operation, every one of them is a place.
+The table says what is changed in terms of the program's text (``%a: f32 -> i32``, ``all i8 -> i1``, ``drop %b``);
+where a statement cannot be distinguished from others of its operation, every one of them is changed.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def spelled(words: str) -> re.Pattern[str]:
-    """Matches ``words`` whatever white space stands between them, not inside of longer words."""
+    """Matches ``words`` whatever white space is between them, not inside of longer words."""
     words = r"\s*".join(re.escape(part) for part in words.split())
     return re.compile(rf"(?<![\w%!.]){words}(?![\w.])")
 
@@ -90,7 +91,7 @@ def split(text: str, span: Span, at: str) -> list[Span]:
 
 
 def enclosing(text: str, statement: Span, position: int) -> Span:
-    """The list in which ``position`` stands: between round brackets, or behind the name of the operation."""
+    """The list in which ``position`` stands: between round brackets, or after the name of the operation."""
     depth = 0
     for at in range(position - 1, statement.start - 1, -1):
         if text[at] in ")]}":
@@ -150,7 +151,7 @@ def everywhere(text: str, row: Row) -> Iterator[list[Edit]]:
 
 
 def in_statement(text: str, row: Row) -> Iterator[list[Edit]]:
-    """``X -> Y`` at one place of a statement of the operation."""
+    """``X -> Y`` at one location of a statement of the operation."""
     old, new = _halves(row.change.removesuffix(" (here only)").removeprefix("int "))
     for statement in statements(text, row.operation):
         for found in spelled(old).finditer(text, *statement):
@@ -331,7 +332,7 @@ _BY_KIND: dict[str, Apply] = {
 
 
 def places(text: str, row: Row) -> list[Place]:
-    """The changed programs that a row may mean, without those that cannot be told from one another."""
+    """The changed programs that a row may mean, without those that cannot be distinguished."""
     if row.kind.startswith("W:"):
         apply: Apply = everywhere
     elif row.kind.startswith("T:"):

@@ -6,10 +6,10 @@ Usage: python benchmarks/run.py [NAME ...] [--tree FOLDER]... [--slow] [--clock 
 NAMEs are those of the rows in ``rows/``; without one, all but the slow ones.  Every sample has a process of its own,
 in which both sides run; the table shows medians, and the smallest and largest ratio.  ``--tree`` names folders with
 programs (by default the project's examples and tests).  ``--compare`` takes two trees of this project and runs each
-row with the package of one and of the other in turns, with the interpreter of the tree's ``.venv`` where there is one.
-``--clock processor`` counts time of the processor, for machines that do other work as well.  Exits with 1 when a goal
-is missed (with ``--compare``: when the second version is more than 3 % slower than the first, its spread left aside).
-"""
+row with the package of one and of the other alternately, with the interpreter of the tree's ``.venv`` where there is
+one. ``--clock processor`` counts time of the processor, for machines that do other work as well.  Exits with 1 when a
+goal is missed (with ``--compare``: when the second version is more than 3 % slower than the first, its spread left
+aside)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Figure(NamedTuple):
         return ROWS[self.name]
 
     def ratios(self) -> list[float]:
-        """Ours / anchor, or anchor / ours where a speed-up is asked for, from the smallest to the largest."""
+        """Ours / anchor, or anchor / ours where a speed-up is requested, from the smallest to the largest."""
         return sorted(anchor / ours if self.row.at_least else ours / anchor for ours, anchor in self.samples)
 
     @property
@@ -97,7 +97,7 @@ def call(name: str, what: str, folder: Path, tree: Path | None = None) -> str:
 
 
 def sampled(name: str, trees: Sequence[Path | None]) -> list[Figure]:
-    """A row, measured with each package in turns."""
+    """A row, measured with each package alternately."""
     row, found = ROWS[name], [Figure(name, []) for _ in trees]
     with tempfile.TemporaryDirectory() as place:
         folders = [Path(place, str(number)) for number in range(len(trees))]
@@ -145,7 +145,7 @@ def table(names: Sequence[str], kept: Path | None) -> int:
 
 
 def main() -> int:
-    """Runs what the command line asks for."""
+    """Runs what the command line requires."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"rows: {', '.join(ROWS)}")
     parser.add_argument("--tree", type=Path, action="append", help="folder with programs")

@@ -4,7 +4,7 @@ Usage: python benchmarks/run_identity.py OLD NEW [FOLDER...] [--only REGEX] [--s
 
 OLD and NEW are trees of this project (work trees of two commits). Both run the examples, with either accumulation and
 on every target, and each launch file below the FOLDERs in a copy of its folder: ``benchmarks/goldens.py --keep FOLDER``
-writes such folders with the inputs of a launch table. Compared are the bytes of all files after a run, what was said,
+writes such folders with the inputs of a launch table. Compared are the bytes of all files after a run, what was stated,
 and how it ended. Prints how many differ and the first of them; exits with 1 when one does.
 """
 

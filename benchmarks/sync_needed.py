@@ -1,14 +1,13 @@
-"""Whether every flag and barrier that insert-sync puts is needed: each is deleted, and two judges are asked.
+"""Whether every flag and barrier that insert-sync puts is needed: each is deleted, and two judges are queried.
 
 Usage: python benchmarks/sync_needed.py [--seeds N] [--first N] [PROGRAM...]
 
 The first judge is the proof of ``check-sync{judge=true}``, which knows all numbers of iterations and all values. The
-second is a watched run of the program without the group, with several arguments so that branches go both ways; where it
-finds nothing, the program is run once more with the sets gone and the waits left, which shows if a run comes there.
-The flags and barriers of PROGRAMs that have some are counted: as they are, after
+second is an instrumented run of the program without the group, with several arguments so that branches go both ways;
+where it finds nothing, the program is run once more with the sets removed and the waits left, which shows if a run
+comes there. The flags and barriers of PROGRAMs that have some are counted: as they are, after
 ``remove-redundant-sync``, and after ``insert-sync`` on the program without any. The exit code is 1 when the first judge
-finds something needless, or the second something out of order in a program that is whole.
-"""
+finds something needless, or the second something out of order in a program that is whole."""
 
 from __future__ import annotations
 
@@ -102,7 +101,7 @@ def try_program(program: RandomProgram, totals: Counter[str]) -> None:
 
 
 def strip(path: Path, totals: Counter[str]) -> None:
-    """Counts the flags and barriers of a program: its own, those that stay, and those that are put in their place."""
+    """Counts the flags and barriers of a program: its own, those that stay, and those that are put instead."""
     module = parse(path.read_text(encoding="utf-8"), str(path))
     own = count(module)
     if not own or not followed(module):

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 Request = dict[str, Any]
-"""What a script asks of a version: plain data. ``only`` are the names of the subjects to look at; without it, all."""
+"""What a script requires of a version: plain data. ``only`` are the names of the subjects to look at; without it,
+all."""
 Said = Callable[[Request], Iterator[tuple[str, list[str]]]]
 """Names of the subjects of a request, and what the version that is imported says about each."""
 
@@ -58,7 +59,7 @@ def arguments(text: str | None) -> argparse.ArgumentParser:
 
 
 def selected(request: Request, name: str) -> bool:
-    """Whether a request asks for a subject."""
+    """Whether a request names a subject."""
     return request.get("only") is None or name in request["only"]
 
 
@@ -160,7 +161,7 @@ def git(tree: Path, *words: str) -> bytes:
 
 
 class History:
-    """The commits from one version to another, and what those that were asked say."""
+    """The commits from one version to another, and what their answers."""
 
     def __init__(self, session: Session, old: Path, new: Path) -> None:
         start = git(old, "rev-parse", "HEAD").decode().strip()
@@ -190,7 +191,7 @@ class History:
             archive.extractall(folder, filter="data")
 
     def causes(self, names: Sequence[str], first: int, last: int, into: dict[int, list[str]]) -> None:
-        """Collects which commits behind ``first`` up to ``last`` change something about the subjects."""
+        """Collects which commits after ``first`` up to ``last`` change something about the subjects."""
         before, after = self.ask(first, names), self.ask(last, names)
         assert before is not None and after is not None, "an end of a part of the history does not run"
         changed = [name for name in names if before.get(name) != after.get(name)]

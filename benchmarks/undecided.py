@@ -4,11 +4,10 @@ the answer depends on, and comparisons whose sides are never equal.
 Usage: python benchmarks/undecided.py [--files PATTERN] [PYTEST ARGUMENT ...]
 
 A part decides an answer alone when the answer without it is another one; where none ever does, leaving it out is a
-change that no test can notice.  Conditions of the package are made so that they note this: behind an answer they ask
-the parts that Python would not have asked, except those that call what changes something.  That costs about three times
-the time of the tests, and a few tests that count calls or reports may fail.  `PATTERN` is as for `mutate.py`.  Among
-what is listed are questions that only a type checker asks; an `assert` says the same and is no condition.
-"""
+change that no test can notice.  Conditions of the package are made so that they note this: after an answer they ask
+the parts that Python would not have evaluated, except those that call what changes something.  That costs about three
+times the time of the tests, and a few tests that count calls or reports may fail.  `PATTERN` is as for `mutate.py`.
+Among what is listed are questions that only a type checker needs; an `assert` says the same and is no condition."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 class _Unasked(Exception):
-    """A part that is not asked for this purpose."""
+    """A part that is not evaluated for this purpose."""
 
 
 @dataclass
@@ -184,7 +183,7 @@ def noting(pattern: str) -> Callable[[SourceFileLoader, str], CodeType | None]:
 
 
 def undecided() -> Iterator[str]:
-    """Lines about what was asked and never decided, by file and line."""
+    """Lines about what was evaluated and never decided, by file and line."""
     for what in sorted(FOUND, key=lambda one: (one.file, one.line)):
         place = f"{what.file}:{what.line}"
         if isinstance(what, Comparison):

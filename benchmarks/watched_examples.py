@@ -2,11 +2,10 @@
 
 Usage: python benchmarks/watched_examples.py [NAME ...]    (names of examples; default: all)
 
-First launches include compilation, as ``pto-run`` has it for every run; those that are told as ``again`` are further
-launches of kernels that are kept, as launch files have them. Times are of the processor, so that other work on the
-machine counts little. The pipes of all programs are checked as if the program had to order them itself
-(``--sync strict``), which is the slowest of the checks.
-"""
+First launches include compilation, as ``pto-run`` has it for every run; those that are reported as ``again`` are
+further launches of kernels that are kept, as launch files have them. Times are of the processor, so that other work on
+the machine counts little. The pipes of all programs are checked as if the program had to order them itself (``--sync
+strict``), which is the slowest of the checks."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _ROUNDS = 5
 
 
 def seconds(*functions: Callable[[], object]) -> list[float]:
-    """The shortest time of each function in seconds of the processor, run in turns."""
+    """The shortest time of each function in seconds of the processor, run alternately."""
     found = [float("inf")] * len(functions)
     for _ in range(_ROUNDS):
         for number, function in enumerate(functions):
@@ -44,7 +43,7 @@ def seconds(*functions: Callable[[], object]) -> list[float]:
 
 
 def measured(example: str, case: Case) -> tuple[float, float]:
-    """Seconds of a plain and of a watched launch."""
+    """Seconds of a plain and of an instrumented launch."""
     module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
     target = case.targets[0]
 
@@ -62,7 +61,7 @@ def measured(example: str, case: Case) -> tuple[float, float]:
 
 
 def measured_again(example: str, case: Case) -> tuple[float, float]:
-    """Seconds of a plain and of a watched launch of kernels that have run before; both carry out instructions."""
+    """Seconds of a plain and of an instrumented launch of kernels that have run before; both carry out instructions."""
     module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
     target = case.targets[0]
     kernel = Kernel(module, case.entry, target, RunOptions())

@@ -1,4 +1,4 @@
-"""Do two versions of the package find the same when they watch a run?  Compares all they say, line by line.
+"""Do two versions of the package find the same in instrumented runs?  Compares all they say, line by line.
 
 Usage: python benchmarks/watched_identity.py OLD NEW [FOLDER...] [--generated N] [--first SEED]
        [--show K] [--history [--csv FILE]]

@@ -11,7 +11,7 @@ from hypothesis import settings
 import pto_dialect
 from pto_dialect.accel import ACCELERATIONS, enabled
 
-# `tools/` and `grammar/` stand beside the package. Found here first, they belong to the same checkout as the
+# `tools/` and `grammar/` are beside the package. Found here first, they belong to the same checkout as the
 # package, whatever is installed in this Python.
 pto_dialect.__path__.append(str(Path(__file__).parents[1]))
 

@@ -173,7 +173,7 @@ def without_places(text: str) -> pto_dialect.api.Module:
 
 
 def test_compile_and_run_refuse_a_wrong_program_as_check_does() -> None:
-    """Everything that is found is told, in the words of the commands."""
+    """Everything that is found is reported, in the tokens of the commands."""
     module = pto_dialect.parse(WRONG)
     for attempt in (lambda: pto_dialect.compile(module), lambda: pto_dialect.run(module, {"x": 1})):
         with pytest.raises(VerifyError) as caught:
@@ -241,7 +241,7 @@ def test_what_cannot_be_compiled_is_shown_as_the_printer_writes_it() -> None:
 
 
 def test_only_what_has_no_place_is_placed() -> None:
-    """An operation that was added to a program that was read is shown where an operand of it stands."""
+    """An operation that was added to a program that was read is shown where an operand of it is."""
     module = pto_dialect.parse(WRONG)
     for op in module.walk():
         if op.name == "pto.tadd":

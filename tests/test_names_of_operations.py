@@ -1,4 +1,4 @@
-"""What an operation is stands on its class: hardly any place outside of ``ir/`` compares names or counts operands.
+"""What an operation is is on its class: hardly any place outside of ``ir/`` compares names or counts operands.
 
 A comparison that is left has its reason in a comment on its line or right above it.
 """
@@ -75,7 +75,7 @@ def operations_in(node: ast.expr, module: ModuleType) -> frozenset[str]:
 
 
 def compares_names(node: ast.Compare, module: ModuleType) -> bool:
-    """Whether a comparison asks which operation something is."""
+    """Whether a comparison tests which operation something is."""
     sides = (node.left, *node.comparators)
     if any(isinstance(side, ast.Name) and is_registry(getattr(module, side.id, None)) for side in sides):
         return False
@@ -89,7 +89,7 @@ def compares_names(node: ast.Compare, module: ModuleType) -> bool:
 
 @cache
 def comparisons() -> tuple[tuple[str, int, bool], ...]:
-    """File and line of every comparison of names of operations, and whether a comment stands there."""
+    """File and line of every comparison of names of operations, and whether a comment is there."""
     found: list[tuple[str, int, bool]] = []
     for name, tree, lines in sources():
         for node in ast.walk(tree):
@@ -124,7 +124,7 @@ def _constant(index: ast.expr) -> bool:
 
 
 def rooms(places: tuple[tuple[str, int], ...]) -> str:
-    """How many places each room has, for the message."""
+    """How many locations each subpackage has, for the message."""
     return f"{dict(Counter(name.partition('/')[0] for name, _ in places))}, {places}"
 
 

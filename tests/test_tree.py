@@ -48,7 +48,8 @@ def test_tests_lie_where_the_package_has_what_they_test() -> None:
 
 
 def test_families_of_operations_lie_in_folders_of_one_name() -> None:
-    """A family's operations, and the first of its rules and kernels, have a folder of the same name in each room."""
+    """A family's operations, and the first of its rules and kernels, have a folder of the same name in each
+    subpackage."""
     folders = {family.operations.partition(".")[0] for family in FAMILIES.values() if family.operations}
     for room in ("ir", "verify", "runtime/kernels"):
         assert {folder for folder in folders if not (PACKAGE / room / folder / "__init__.py").is_file()} == set()

@@ -1,4 +1,4 @@
-"""Versions are those that Python's own, slower modules tell."""
+"""Versions are those that Python's own, slower modules report."""
 
 import platform
 import sys

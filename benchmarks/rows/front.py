@@ -61,7 +61,7 @@ def keep_samples(folder: Path) -> None:
 
 
 def keep_spread(folder: Path) -> None:
-    """The same of programs that are spread over all folders below the trees, one of each folder in turns: most of their
+    """The same of programs that are spread over all folders below the trees, one of each folder in turn: most of their
     statements occur once."""
     folders: dict[Path, list[Path]] = {}
     for path in programs_below(trees(), sys.maxsize):

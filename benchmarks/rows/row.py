@@ -58,7 +58,7 @@ def alternate(
     warm_up: int = 1,
     now: Callable[[], float] | None = None,
 ) -> Times:
-    """Seconds of the fastest run of both, run in turns: what other work on the machine adds is left out."""
+    """Seconds of the fastest run of both, run alternately: what other work on the machine adds is left out."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(warm_up):
         ours()
@@ -71,7 +71,7 @@ def alternate(
 
 
 def seconds(function: Callable[[], Any], now: Callable[[], float] | None = None) -> float:
-    """How long one call takes, by the clock ``now``, or the one that was asked for."""
+    """How long one call takes, by the clock ``now``, or the one that was requested."""
     now = now or clock()
     started = now()
     function()

@@ -1,4 +1,4 @@
-"""Watched runs beside plain ones."""
+"""Instrumented runs beside plain ones."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ _BACKGROUND = frozenset(
         "performance.md",
     )
 )
-"""Pages that a search shows behind the others."""
+"""Pages that a search shows after the others."""
 _DIALOG = re.compile(r'(data-md-component="search" role="dialog")')
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
 
 
 def on_config(config: Any) -> Any:
-    """Pages that the navigation does not name stand at the end of the guides, or of the reference."""
+    """Pages that the navigation does not name are at the end of the guides, or of the reference."""
     sections = {name: entry[name] for entry in config.nav for name in entry}
     known = set(_named(config.nav))
     for path in sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")):

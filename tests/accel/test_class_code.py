@@ -30,7 +30,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def zoo() -> dict[str, type]:
-    """Dataclasses of all kinds, made anew."""
+    """Dataclasses of all kinds, made again."""
 
     @dataclass
     class Plain:
@@ -240,8 +240,8 @@ class Signed:
     __signature__ = inspect.Signature([inspect.Parameter("x", inspect.Parameter.KEYWORD_ONLY)])
 
 
-class Told:
-    """Told(a, /, b=1)
+class Stated:
+    """Stated(a, /, b=1)
     --
 
     The first line is a signature."""
@@ -256,7 +256,7 @@ class OfException(ValueError):
 
 
 @pytest.mark.parametrize(
-    "cls", [object, Plain, Abstract, Called, Made, Started, Signed, Told, FromBuiltin, OfException, ABCMeta, int]
+    "cls", [object, Plain, Abstract, Called, Made, Started, Signed, Stated, FromBuiltin, OfException, ABCMeta, int]
 )
 def test_signatures_are_those_of_inspect(path: str, cls: type) -> None:
     found: list[str] = []
@@ -278,7 +278,7 @@ def test_expressions_that_are_wrong_are_told_as_ever(path: str) -> None:
 
 
 def pairs() -> list[Any]:
-    """Named tuples, made anew."""
+    """Named tuples, made again."""
 
     class Point(NamedTuple):
         """A point."""

@@ -166,7 +166,7 @@ class Interpreter:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_facts_hold_in_every_run(seed: int) -> None:
-    """What a handle certainly is, it is in every run; what it never is, in none."""
+    """What a handle always is, it is in every run; what it never is, in none."""
     function = next(op for op in walk(parse(CarriedProgram(seed, "a5", 24).text)) if op.name == "func.func")
     places, exact = HandleLocations(get_profile("a5")), 0
     runs = [Interpreter(number) for number in range(40)]

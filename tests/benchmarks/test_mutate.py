@@ -99,7 +99,7 @@ def test_open_extents_and_letters_stay() -> None:
 
 
 def test_files_that_are_looked_at(tmp_path: Path) -> None:
-    """Those of a room whose names in the package match, also in folders below."""
+    """Those of a subpackage whose names in the package match, also in folders below."""
     pytest.importorskip("coverage")
     from mutate import looked_at, sample
 

@@ -62,7 +62,7 @@ func.func @last() {
 
 
 def test_changes_of_the_core_dialects_are_judged(tmp_path: Path):
-    """Every kind finds its places in one program, and every verdict is right."""
+    """Every kind finds its locations in one program, and every verdict is right."""
     (tmp_path / "core.pto").write_text(CORE)
     command = [sys.executable, str(SCRIPT), str(tmp_path), "--only", "core_", "--count", "500"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240)

@@ -1,4 +1,4 @@
-"""The script that runs PyPTO's system tests: what it asks pytest for, and what it makes of the answer."""
+"""The script that runs PyPTO's system tests: how it calls pytest, and what it makes of the answer."""
 
 from __future__ import annotations
 

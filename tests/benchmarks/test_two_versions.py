@@ -77,7 +77,7 @@ def test_differences_are_shown(script: Path) -> None:
 
 def test_commits_that_made_differences(script: Path) -> None:
     done = run(script, "old", "new", "--show", "0", "--history", "--csv", "causes.jsonl")
-    # What changed twice counts for both commits; behind a version that does not run stands what it may have changed.
+    # What changed twice counts for both commits; after a version that does not run stands what it may have changed.
     table = [(int(line.split()[0]), line.split()[3]) for line in done.stdout.splitlines()[1:]]
     assert table == [(2, "1"), (1, "3")], done.stdout + done.stderr
     assert (script.parent / "causes.jsonl").read_text().count("version 1") == 2

@@ -23,7 +23,7 @@ PATIENCE = 120.0
 
 
 def said(terminal: int, end: bytes) -> str:
-    """What comes from a terminal until some bytes stand at its end."""
+    """The output of a terminal up to some bytes."""
     found = b""
     limit = time.monotonic() + PATIENCE
     while not found.endswith(end):

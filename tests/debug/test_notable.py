@@ -1,4 +1,4 @@
-"""What stands out in numbers: counts by numpy. Source: docs/debugger.md, "Values"."""
+"""What is notable in numbers: counts by numpy. Source: docs/debugger.md, "Values"."""
 
 from __future__ import annotations
 

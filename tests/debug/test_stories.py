@@ -1,4 +1,4 @@
-"""The stories that the guide tells with the debugger: what it shows is what the debugger says.
+"""The stories of the guide with the debugger: what it shows is what the debugger says.
 
 Source: docs/find-the-mistake-debugger.md, "A product that is too small".
 """

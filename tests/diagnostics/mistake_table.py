@@ -1,8 +1,8 @@
-"""The table of frequent mistakes in ``mistakes/*.txt``: what stands in a row, and the programs that it makes.
+"""The table of frequent mistakes in ``mistakes/*.txt``: what is in a row, and the programs that it makes.
 
 A row begins with ``=== title`` and ``@ frame``. Its lines are those of a patch: ``- `` a wrong line, ``+ `` what
-it should be, two blanks a line that is right. ``> LINE:COLUMN MESSAGE | HELP`` behind the wrong lines is what is
-told about them, counted in the row's own lines; ``> warning ..`` where the program is no error. ``$T`` stands for
+it should be, two blanks a line that is right. ``> LINE:COLUMN MESSAGE | HELP`` after the wrong lines is what is
+reported about them, counted in the row's own lines; ``> warning ..`` where the program is no error. ``$T`` stands for
 a type. Rows of the frame ``run`` are command lines of ``pto-run``, with ``> EXIT-CODE MESSAGE``.
 """
 
@@ -98,7 +98,7 @@ FRAMES = {
     ),
     "calls": ("func.func @helper(%w: i32) {\nreturn\n}\nfunc.func @f(%n: index, %w: i32) {\n", "return\n}\n"),
 }
-"""What stands before and behind the lines of a row."""
+"""What is before and after the lines of a row."""
 
 
 class Told(NamedTuple):
@@ -112,7 +112,7 @@ class Told(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """A row: where it stands, its frame, its wrong and right lines, and what is told."""
+    """A row: where it is, its frame, its wrong and right lines, and what is reported."""
 
     file: str
     title: str

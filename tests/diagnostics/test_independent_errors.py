@@ -1,5 +1,5 @@
-"""Several independent mistakes are all told in one run, in order, each once: in nested regions, headers, attributes,
-aliases and further functions, whatever else is wrong around them."""
+"""Several independent mistakes are all reported in one run, in order, each once: in nested regions, headers,
+attributes, aliases and further functions, whatever else is wrong around them."""
 
 import textwrap
 

@@ -1,6 +1,6 @@
 """Frequent mistakes of people and of code generators, over all surfaces of the language.
 
-Each is told once, where a person would look for it, with what would be right; done so, the program is accepted.
+Each is reported once, where a person would look for it, with what would be right; done so, the program is accepted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _INCOMPLETE = "sync-unpaired"
 
 
 def told(text: str, lines_before: int) -> list[Told]:
-    """What checking ``text`` tells: its errors, without any its warnings."""
+    """What checking ``text`` reports: its errors, without any its warnings."""
     found = [d for d in check(text).diagnostics if d.severity is not Severity.INFO and d.rule != _INCOMPLETE]
     errors = [d for d in found if d.severity is Severity.ERROR]
     return [_told(diagnostic, lines_before) for diagnostic in errors or found]

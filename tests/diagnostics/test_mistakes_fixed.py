@@ -1,4 +1,4 @@
-"""Frequent mistakes are mended by fixes: the program with them is right, and nothing else in it is another."""
+"""Fixes correct frequent mistakes: the program with them is right, and nothing else in it is another."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .mistake_table import Mistake, mistakes
 
 ROWS = [row for row in mistakes() if row.frame != "run"]
 UNFIXED = Path(__file__).parent / "unfixed.txt"
-"""Rows that no fix mends: what they mean is not to be guessed from their text."""
+"""Rows that no fix corrects: what they mean is not to be guessed from their text."""
 
 SAFE = Path(__file__).parent / "fixed_by_guessing.txt"
-"""Rows that only ``--unsafe`` mends."""
+"""Rows that only ``--unsafe`` corrects."""
 
 
 def found_in(text: str) -> list[Diagnostic]:

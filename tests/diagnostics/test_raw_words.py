@@ -1,4 +1,4 @@
-"""No message shows a word of the implementation, whatever is wrong with the text.
+"""No message shows a name of the implementation, whatever is wrong with the text.
 
 Programs of the examples lose or double a piece of their text; the tables of wrong statements have their own tests.
 """

@@ -28,7 +28,7 @@ def test_end_of_text_with_and_without_final_newline() -> None:
 def test_crlf_is_one_line_end() -> None:
     source = SourceFile("t.pto", "ab\r\n\r\nc\r\n")
     assert [source.line_text(line) for line in (1, 2, 3, 4)] == ["ab", "", "c", ""]
-    # "\r" and "\n" of one line end are both shown just behind the last character.
+    # "\r" and "\n" of one line end are both shown after the last character.
     assert positions("ab\r\nc") == [(1, 1), (1, 2), (1, 3), (1, 3), (2, 1), (2, 2)]
 
 

@@ -38,6 +38,6 @@ def test_lines_keep_their_numbers(lines: list[str], line_end: str) -> None:
         for line in range(first_line, first_line + len(chunk.splitlines())):
             kept[line] = source.line_text(line)
     expected = {number: line for number, line in enumerate(text.split(line_end), 1) if line != "// -----"}
-    # The empty rest behind a final line end is a line for an editor, not for splitlines.
+    # The empty rest after a final line end is a line for an editor, not for splitlines.
     assert {n: line for n, line in kept.items() if line} == {n: line for n, line in expected.items() if line}
     assert len(split_input(text)) == lines.count("// -----") + 1

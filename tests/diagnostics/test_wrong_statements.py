@@ -1,4 +1,5 @@
-"""One mistake in a statement gives one error, at its place, in the words of the text, with the fix where it is obvious.
+"""One mistake in a statement gives one error, at its location, in the tokens of the text, with the fix where it is
+obvious.
 
 The tables hold statements of every family with mistakes of many kinds.
 """
@@ -84,7 +85,7 @@ def test_wrong_statement(row: Row) -> None:
     statement = filled(row.text)
     body = f"func.func @f({arguments}) {{\n{STRUCT}\n{statement}\nreturn\n}}"
     text = f'module attributes {{pto.target_arch = "{arch}"}} {{\n{body}\n}}\n'
-    # Some of the statements are canonical text without an attribute that verification asks for.
+    # Some of the statements are canonical text without an attribute that verification requires.
     assert_told(row, text, statement, ("attr-missing",))
 
 

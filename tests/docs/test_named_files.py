@@ -14,7 +14,7 @@ _PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|lark|pto|md|txt|toml)))`
 
 
 def missing(text: str) -> list[str]:
-    """Paths in code style that lead nowhere."""
+    """Paths in code style that do not exist."""
     named = {match[1] for match in _PATH.finditer(text)}
     return sorted(name for name in named if not any((ROOT / place / name).exists() for place in PLACES))
 
@@ -43,13 +43,13 @@ def test_pages_name_no_file_outside(tmp_path: Path) -> None:
 
 
 ORDER = re.findall(r"`(\w+)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition(". What")[0])
-"""Rooms in the order in which they may know each other, as the page says."""
+"""Subpackages in the order in which they may know each other, as the page says."""
 
 _IMPORT = re.compile(r"^\s*(?:from (\.*)([\w.]*) import|import (pto_dialect[\w.]*))", re.MULTILINE)
 
 
 def known_rooms(path: Path) -> set[str]:
-    """Rooms that a file of the package imports from, its own left out."""
+    """Subpackages that a file of the package imports from, its own left out."""
     package = path.relative_to(ROOT).parts[:-1]
     found: set[str] = set()
     for dots, module, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):

@@ -64,7 +64,7 @@ def test_every_float_format_of_one_number_has_a_row() -> None:
 
 
 def hif8_of(pattern: str) -> list[tuple[int, float]]:
-    """Codes and magnitudes of one row of the table, from its pattern of bits and its words."""
+    """Codes and magnitudes of one row of the table, from its pattern of bits and its tokens."""
     found: list[tuple[int, float]] = []
     for code in range(128):
         bits = f"{code:07b}"
@@ -194,7 +194,7 @@ PIPE_ROWS = tables("execution.md", "Pipes of operations")[0][1:]
 
 @pytest.mark.parametrize("row", PIPE_ROWS, ids=[row[0] for row in PIPE_ROWS])
 def test_pipes(row: list[str]) -> None:
-    """Operations that a row names as a whole have its pipe; those named with places depend on them."""
+    """Operations that a row names as a whole have its pipe; those named with locations depend on them."""
     name, text = row
     whole = [item for item in text.split(", ") if re.fullmatch(r"`[\w*.]+`", item)]
     assert whole or name == "V"

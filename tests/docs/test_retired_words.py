@@ -19,12 +19,12 @@ from markdown_pages import ROOT, pages, prose
 from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 CONVERTED = (
+    "benchmarks",
+    "docs",
     "examples",
     "lit-tests",
     "pto_dialect",
-    "pto_dialect/ir",
-    "pto_dialect/syntax",
-    "tests/helpers/markdown_pages.py",
+    "tests",
     "tools",
 )
 """Folders and files of Python whose docstrings and comments are searched."""

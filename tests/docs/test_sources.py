@@ -77,7 +77,7 @@ def unknown_pages(text: str) -> list[str]:
 
 
 def wrong(path: Path) -> list[str]:
-    """All mistakes of a file. Programs and data of tests may say ``source:`` as a word of their own."""
+    """All mistakes of a file. Programs and data of tests may say ``source:`` as a token of their own."""
     text = words(path)
     found = list(mistakes(text))
     if path.relative_to(ROOT).parts[0] in ("pto_dialect", "grammar", "tools"):

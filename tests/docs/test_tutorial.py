@@ -1,4 +1,4 @@
-"""Every step of the tutorial was run: its commands print what stands below them, mistakes included."""
+"""Every step of the tutorial was run: its commands print what is below them, mistakes included."""
 
 from pathlib import Path
 

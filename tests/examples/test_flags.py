@@ -32,7 +32,7 @@ MICRO = [(example, case) for example in run_all.EXAMPLES for case in run_all.loa
 
 
 class ScheduledCore(QueueCore):
-    """A core that runs, of all pipes that can go on, the most preferred or a random one."""
+    """A core that runs, of all pipes that can continue, the most preferred or a random one."""
 
     preference: Callable[[list[str]], list[str]]
 
@@ -49,7 +49,7 @@ class ScheduledCore(QueueCore):
 
 
 def preference(schedule: Schedule) -> Callable[[list[str]], list[str]]:
-    """Sorts pipes by their place in ``schedule``, or shuffles them with a seed."""
+    """Sorts pipes by their location in ``schedule``, or shuffles them with a seed."""
     if isinstance(schedule, int):
         random = Random(schedule)
         return lambda pipes: random.sample(pipes, len(pipes))

@@ -1,4 +1,4 @@
-"""Both judges of races agree on the examples: what a watched run finds, and what several schedules lead to."""
+"""Both judges of races agree on the examples: what an instrumented run finds, and what several schedules lead to."""
 
 from functools import cache
 

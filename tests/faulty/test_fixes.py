@@ -1,4 +1,4 @@
-"""Advice is right: carried out in the text, the finding is gone and no other one comes."""
+"""Advice is right: carried out in the text, the finding is removed and no other one comes."""
 
 from functools import cache
 from pathlib import Path
@@ -43,7 +43,7 @@ ALONE = {
     "sync-flag-range": "which flag is meant is for the author to say",
     "sync-flag-depth": "which of the sets is one too many is for the author to say",
 }
-"""Rules with findings that no change of the text mends mechanically, and why."""
+"""Rules with findings that no change of the text corrects mechanically, and why."""
 
 
 def run(kernel: Kernel, text: str) -> InstrumentedKernel:
@@ -117,7 +117,7 @@ def test_advice_between_cores_names_no_direction_that_only_the_run_has_taken():
 
 
 def test_most_kernels_are_without_findings_then():
-    # What orders blocks is for the author to say, so no advice mends that.
+    # What orders blocks is for the author to say, so no advice covers that.
     kernels = [one for one in faulty() if one.rules[0].startswith(("race", "sync-deadlock"))]
     kernels = [one for one in kernels if one.rules != ("race-cross-block",)]
     results = [mended(kernel) for kernel in kernels]

@@ -1,4 +1,4 @@
-"""Faulty kernels are found, and their correct twins are not."""
+"""Incorrect kernels are found, and their correct twins are not."""
 
 from functools import cache
 from typing import NamedTuple

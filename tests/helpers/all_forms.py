@@ -66,7 +66,7 @@ class Form:
 
     @property
     def name_of(self) -> dict[object, str]:
-        """Declared names of the operands, each of which stands once."""
+        """Declared names of the operands, each of which occurs once."""
         return dict(zip(self.op.operands, self.present, strict=True))
 
 

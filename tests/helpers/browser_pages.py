@@ -71,7 +71,7 @@ class Shown:
         return self.page.locator(selector).all_inner_texts()
 
     def written(self, selector: str) -> list[str]:
-        """What stands in elements, those that are not drawn yet included: lines far away are drawn when they come."""
+        """What is in elements, those that are not drawn yet included: lines far away are drawn when they come."""
         return self.page.locator(selector).all_text_contents()
 
     def colours(self, selector: str) -> int:

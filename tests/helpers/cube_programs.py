@@ -81,7 +81,7 @@ class Program:
         ]
 
     def op(self, name: str, *ins: str, to: str, more: str = "", extra: str = "", extra_types: str = "") -> None:
-        """A statement with operands by name; ``extra`` stands behind the inputs."""
+        """A statement with operands by name; ``extra`` stands after the inputs."""
         operands, types = ", ".join(f"%{i}" for i in ins), ", ".join(self.types[i] for i in ins)
         self.lines.append(
             f"pto.{name} ins({operands}{extra} : {types}{extra_types}) outs(%{to} : {self.types[to]}){more}"
@@ -134,7 +134,7 @@ def instructions(module: ModuleOp) -> list[str]:
 
 def lowered(program: Program | str, last: str = "lower-cube", **arrays: Any) -> tuple[ModuleOp, dict[str, Any]]:
     """The lowered program and what it computes, after it was compared with the program before: the same bytes under
-    all schedules, nothing about order in a watched run, no error in the printed text."""
+    all schedules, nothing about order in an instrumented run, no error in the printed text."""
     before, said = passed(str(program), "assign-memory", "insert-sync")
     assert not said
     after, said = passed(str(program), "assign-memory", "insert-sync", last)

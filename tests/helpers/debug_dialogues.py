@@ -70,7 +70,7 @@ def session_of(folder: Path, text: str = PROGRAM, given: Sequence[Any] | None = 
 
 
 def dialogue(session: Session, *commands: str) -> list[str]:
-    """What is said to each command."""
+    """What each command prints."""
     out = StringIO()
     debugger = Debugger(session, StringIO("".join(f"{command}\n" for command in commands)), out, echo=True)
     debugger.cmdloop()

@@ -51,7 +51,8 @@ class Versioned(ctypes.Structure):
 
 
 class Export:
-    """``memory`` as elements of a DLPack type; ``strides`` count elements. ``freed`` tells that a capsule has ended."""
+    """``memory`` as elements of a DLPack type; ``strides`` count elements. ``freed`` states that a capsule has
+    ended."""
 
     def __init__(
         self,

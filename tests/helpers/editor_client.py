@@ -75,7 +75,7 @@ class Editor:
         return found
 
     def close(self) -> int:
-        """Goes away without a word; the exit code of the adapter."""
+        """Goes away without a message; the exit code of the adapter."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()

@@ -10,7 +10,7 @@ Comments at its head say how it is launched and what each fault is::
     // launch: blocks=2 a=f32:64 b=f32:64:0 n=5
     // fault late: race-raw: the wait names another flag
 
-Buffers count up, each from another number, or hold what stands behind the size; numbers are given as they are. A fault
+Buffers count up, each from another number, or hold what is after the size; numbers are given as they are. A fault
 may name several rules, separated by ``|``. A line ``// fault late @warning: …`` has a finding that is a warning.
 ``// correct alike: …`` is one more correct twin, written with the same marks.
 """

@@ -116,7 +116,7 @@ def results(module: ModuleOp, arrays: Sequence[Any], schedule: str = "text") -> 
 
 
 def disorder(module: ModuleOp, arrays: Sequence[Any]) -> list[str]:
-    """The rules that a watched run names, those about content aside."""
+    """The rules that an instrumented run names, those about content aside."""
     copies = [array.copy() if isinstance(array, np.ndarray) else array for array in arrays]
     instrumented = InstrumentedKernel(module, None, None, RunOptions(fill="random"), SanitizeOptions(sync="strict"))
     instrumented.run(copies, 1)

@@ -39,7 +39,7 @@ def position(text: str, offset: int) -> dict[str, int]:
 
 
 class Editor:
-    """Somebody who edits one document after another and asks about it."""
+    """A client that edits one document after another and sends requests."""
 
     def __init__(self, session: Session, seed: int) -> None:
         self.session = session
@@ -49,7 +49,7 @@ class Editor:
         self.refused: list[object] = []
 
     def open(self) -> None:
-        """Goes on with another document."""
+        """Continues with another document."""
         if self.number:
             self.session.notify("textDocument/didClose", {"textDocument": {"uri": self.uri}})
         self.number += 1
@@ -89,14 +89,14 @@ class Editor:
             self.refused.append((what, answer["error"], self.text))
 
     def state(self, uri: str, version: int) -> list[object]:
-        """What the server tells about a document."""
+        """What the server reports about a document."""
         told = self.session.diagnostics(uri, version)
         found: list[object] = [sorted(map(str, (_without(one, uri) for one in told)))]
         found += [_without(self.session.about(what, uri), uri) for what in ("documentSymbol", "semanticTokens/full")]
         return [*found, self.session.about("foldingRange", uri), self.session.about("inlayHint", uri, range=_WHOLE)]
 
     def differs(self) -> bool:
-        """Whether the server tells something else about the text when it is opened."""
+        """Whether the server reports something else about the text when it is opened."""
         if self.version == 1:
             return False
         now = self.state(self.uri, self.version)

@@ -85,7 +85,7 @@ class Session:
         return self.request(f"textDocument/{feature}", {"textDocument": {"uri": uri}, **more})["result"]
 
     def diagnostics(self, uri: str, version: int) -> list[dict[str, Any]]:
-        """What is told about a version of a document, waited for."""
+        """What is reported about a version of a document, waited for."""
         while True:
             message = self.notes.popleft() if self.notes else self.receive()
             params = message.get("params", {})

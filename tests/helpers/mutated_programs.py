@@ -1,7 +1,7 @@
 """Programs that differ from the round-trip programs in one thing each.
 
 Every statement of ``lit-tests/roundtrip`` is alone in a function with the statements that make its operands. Its
-mutations have another type of one value, or of all values of that type, another attribute, another word or number, or
+mutations have another type of one value, or of all values of that type, another attribute, another token or number, or
 another target; some have two types or attributes changed, or the sizes of several values, and constants among the
 operands take other numbers or become arguments, whose numbers only a run knows.
 """
@@ -179,7 +179,7 @@ _NUMBER = re.compile(r"(?<![\w.#])\d+(?=x|[,>])")
 
 
 def other_types(text: str) -> list[str]:
-    """Spellings of types that differ in one word or number; not all of them are types."""
+    """Spellings of types that differ in one token or number; not all of them are types."""
     found = [
         text[: match.start()] + word + text[match.end() :]
         for pattern, words in _CHOICES
@@ -216,7 +216,7 @@ _WORD = re.compile(r"%?[\w.]+|[^\s\w]")
 
 
 def other_words(line: str) -> list[str]:
-    """Statements that lack a word, have one twice, or have another number."""
+    """Statements that lack a token, have one twice, or have another number."""
     found: list[str] = []
     for match in _WORD.finditer(line):
         before, after = line[: match.start()], line[match.end() :]

@@ -1,4 +1,4 @@
-"""Programs whose accesses overlap in part, in any order, with flags that are there, missing or in another place.
+"""Programs whose accesses overlap in part, in any order, with flags that are there, missing or at another position.
 
 The same seed gives the same program. None of them is meant to be right: what matters is that watching finds the same in
 them however it keeps its records.
@@ -63,7 +63,7 @@ class _Writer:
         self.body.append((pipe, list(lines)))
 
     def ordered(self) -> list[str]:
-        """The statements with flags between the pipes, most of which are in their place."""
+        """The statements with flags between the pipes, most of which are right."""
         rng, lines, last = self.rng, [], ""
         for pipe, statement in self.body:
             if last and pipe != last and last in _PIPES and pipe in _PIPES and rng.random() < 0.9:
@@ -133,7 +133,7 @@ def _pointers(writer: _Writer) -> list[str]:
 
 
 def _moved(writer: _Writer, name: str, lines: list[str]) -> str:
-    """The pointer, or one behind it that depends on the loop."""
+    """The pointer, or one after it that depends on the loop."""
     rng = writer.rng
     if rng.random() < 0.6:
         return name

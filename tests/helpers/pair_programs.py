@@ -126,7 +126,7 @@ def declare(*tiles: str, type_: str = V) -> tuple[str, ...]:
 
 
 def text(arch: str, cube: Sequence[str], vector: Sequence[str], before: Sequence[str] = ()) -> str:
-    """The program; ``before`` stands in front of both sections."""
+    """The program; ``before`` is before both sections."""
     lines = [
         *before, "pto.section.cube {", *CUBE, *cube, "}", "pto.section.vector {", *VECTOR, *vector, "}", "return",
     ]  # fmt: skip
@@ -134,12 +134,12 @@ def text(arch: str, cube: Sequence[str], vector: Sequence[str], before: Sequence
 
 
 def errors_of(program: str, sync: str = "auto", blocks: int = 1) -> set[str]:
-    """Rules of the errors that a watched run has found."""
+    """Rules of the errors that an instrumented run has found."""
     return {one.rule for one in diagnostics(program, sync, blocks) if one.severity is Severity.ERROR}
 
 
 def diagnostics(program: str, sync: str = "auto", blocks: int = 1) -> list[Diagnostic]:
-    """All that a watched run says."""
+    """All that an instrumented run says."""
     kernel = instrumented(program, sync=sync)
     kernel.run(arguments(), blocks)
     return [finding.diagnostic() for finding in kernel.observer.findings.all]

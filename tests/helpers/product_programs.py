@@ -12,7 +12,7 @@ DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": 
 
 
 class Writer:
-    """A random program of loads, moves, products and stores on tiles that may share addresses."""
+    """A random program of loads, moves, products and stores on tiles that may alias."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -124,7 +124,7 @@ BODY = """
 
 
 def next_chip(folder: Path, name: str = "swap", wait: str = WAIT) -> ChipCallable:
-    """The orchestration of one chip; ``wait`` stands where it waits for the next one."""
+    """The orchestration of one chip; ``wait`` is where it waits for the next one."""
     program = NEXT.replace("NAME", name).replace("WAIT", wait)
     return orchestrated(BODY, wrapper(folder, program, WRAPPER.replace("NAME", name), name))
 

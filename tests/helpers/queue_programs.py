@@ -56,7 +56,7 @@ class CubeToVector:
     """A cube kernel that pushes ``count`` products and a vector kernel that stores what it pops.
 
     Entry i is stored from row i x ``step`` of %gm_out on: the first core's part at row 0 and column 0 of it, the second
-    core's behind, below (``split`` 1) or beside (2).
+    core's below (``split`` 1) or beside (2).
     """
 
     arch: str = "a5"

@@ -12,7 +12,8 @@ INDICES = {
     "half": ("%{n}h = arith.divui %i, %c2 : index", "%{n} = arith.remui %{n}h, %k{c} : index"),
     "odd": ("%{n}m = arith.muli %i, %i : index", "%{n} = arith.remui %{n}m, %k{c} : index"),
 }
-"""Ways to choose a slot: by turns, some turns ahead, every second turn, and in no order that a compiler knows."""
+"""Ways to choose a slot: alternating, some iterations ahead, every second iteration, and in no order that a compiler
+knows."""
 
 
 class SlotProgram:

@@ -131,7 +131,7 @@ class RandomProgram:
         one, two, into = (self.random.choice(self.tiles) for _ in range(3))
         kind = self.random.choice(("load", "load", "add", "mul", "add", "store", "store", "get", "set", "half", "move"))
         if not self.addresses:
-            # What nothing has written differs with the place of a tile.
+            # What nothing has written differs with the location of a tile.
             known = self.written
             kind = kind if known and (kind != "half" or into in known) and (kind != "set" or into in known) else "load"
             one, two = (self.random.choice(known or self.tiles) for _ in range(2))

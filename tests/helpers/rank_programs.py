@@ -1,4 +1,4 @@
-"""The examples of ranks with numbers of their own: what they are called with, and what should come out by numpy."""
+"""The examples of ranks with numbers of their own: arguments, and the results of numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of runs, and what stands in them, read again without the code of the page."""
+"""Pages of runs, and what is in them, read again without the code of the page."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Read:
         return total.reshape(-1)
 
     def memory(self, number: int, step: int | None = None) -> Array:
-        """The bytes of a memory behind ``step``, -1 where nothing is known."""
+        """The bytes of a memory after ``step``, -1 where nothing is known."""
         one = self.doc["memories"][number]
         found = np.full(one["capacity"], -1, np.int64)
         start = self.content(one["content"]) if one["content"] else None

@@ -1,7 +1,7 @@
 """The recipes of docs/contributing.md as changes: which files they name, and what their differences make of them.
 
-A difference is a block ```` ```diff title="path" ````. Lines ``...`` part it into pieces; each piece stands where its
-lines of context and its removed lines stand in the file, once and one below the other. A file with added
+A difference is a block ```` ```diff title="path" ````. Lines ``...`` part it into pieces; each piece belongs where its
+lines of context and its removed lines are in the file, once and one below the other. A file with added
 lines only is new.
 """
 
@@ -27,12 +27,12 @@ class Change(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether the file is new: nothing stands in it before."""
+        """Whether the file is new: nothing is in it before."""
         return [before for before, _ in self.pieces] == [""]
 
     def apply(self, text: str) -> str:
         """``text`` with all pieces changed, as it is where the recipe was followed already; raises ValueError where a
-        piece does not stand in it once."""
+        piece is not in it once."""
         if all(after in text for _, after in self.pieces):
             return text
         for before, after in self.pieces:

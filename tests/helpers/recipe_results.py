@@ -42,7 +42,7 @@ MAD = "pto.mad %x, %y, %z, %c16, {n}, %c16{words} : !A16, !B16, !C32, i64, i64, 
 
 
 def said(statement: str) -> tuple[list[str], list[str]]:
-    """The printed lines with a name of the recipes in them, and what is told about the statement."""
+    """The printed lines with a name of the recipes in them, and what is reported about the statement."""
     result = process(example_program(statement, "a5"), "x.pto", Options(policy=DiagnosticOptions(pedantic=True)))
     lines = [line.strip() for line in (result.text or "").split("\n") if "tsubrelu" in line or "k_dir" in line]
     return lines, [f"{found.rule}: {found.message}" for found in result.diagnostics]

@@ -10,7 +10,7 @@ text is the target. A type is the inside of ``!pto.tile_buf<...>``, another name
 
     TAddOp::verify | one element type | B = vec, 16x64xi32 | tile-same-dtype
 
-the function of the reference, the condition in words, what to change so that the program violates just that
+the function of the reference, the condition as text, what to change so that the program violates just that
 condition, and the rules that hold it. Where the reference refuses and this project does not, the last field is
 ``left out: REASON`` or ``warning RULE: REASON``. Changes are separated by ``;``: types by name, ``/old/new/`` in the
 statements, ``target NAME`` where only that target has the condition, ``op NAME NAME`` where only these operations

@@ -43,7 +43,7 @@ def joined(parts: Iterable[list[int]]) -> list[int]:
 
 
 STEP = {"b8": 1, "b16": 2, "b32": 4}
-"""A predicate has 256 bits; those of lane i of so many bytes stand at bit i·step."""
+"""A predicate has 256 bits; those of lane i of so many bytes are at bit i·step."""
 
 
 def random_bits(seed: int, step: int) -> list[bool]:

@@ -87,7 +87,7 @@ def found(text: str, passes: tuple[str, ...] = ("check-sync",)) -> list[Diagnost
 
 
 def instrumented(text: str, **options: Any) -> InstrumentedKernel:
-    """The kernel of a program, under watch; ``verify=False`` runs what the verifier would refuse."""
+    """The kernel of a program, in instrumented runs; ``verify=False`` runs what the verifier would refuse."""
     engine = DiagnosticEngine()
     module = parse_program(SourceFile("k.pto", text), engine)
     assert module is not None

@@ -1,8 +1,7 @@
 """Kernels in which the scalar unit and other pipes share memory, from a few words a statement.
 
-A word such as ``load x`` or ``S>V`` is one statement of the kernel. ``?`` behind a word marks what an incorrect version
-lacks, ``!`` before a word what it has in addition; ``if``, ``else``, ``for`` and ``end`` are control flow.
-"""
+A token such as ``load x`` or ``S>V`` is one statement of the kernel. ``?`` after a token marks what an incorrect
+version lacks, ``!`` before a token what it has in addition; ``if``, ``else``, ``for`` and ``end`` are control flow."""
 
 from __future__ import annotations
 
@@ -95,7 +94,7 @@ STATEMENTS = {
 
 
 def statements(word: str, numbers: count[int]) -> list[str]:
-    """The statements of a word; ``S>V`` is a set and a wait."""
+    """The statements of a token; ``S>V`` is a set and a wait."""
     first, *rest = word.split()
     if ">" in first:
         pipes = first.split(">")
@@ -115,7 +114,7 @@ def kernel(words: Sequence[str], target: str, incorrect: bool = False) -> str:
 
 
 def without_order(words: Sequence[str]) -> list[str]:
-    """The words without everything that orders pipes."""
+    """The tokens without everything that orders pipes."""
     return [word for word in words if ">" not in word and not word.strip("?!").startswith(_ORDERS)]
 
 

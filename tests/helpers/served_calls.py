@@ -80,7 +80,7 @@ class Commands:
         return subprocess.run([sys.executable, str(self.script), *arguments], env=environment, check=False, **given)
 
     def begin(self, *arguments: str, **options: Any) -> Any:
-        """A call that goes on; its streams are pipes."""
+        """A call that continues; its streams are pipes."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         command = [sys.executable, str(self.script), *arguments]
         return subprocess.Popen(command, cwd=self.folder, env=self.environment, **{**pipes, **options})
@@ -126,7 +126,7 @@ class Commands:
 
     @cached_property
     def identity(self) -> bytes:
-        """What servers of this script are told apart by."""
+        """What servers of this script are distinguished by."""
         return self.call(variables={"TEST_IDENTITY": "1"}).stdout
 
     def workers(self, server: int) -> list[int]:

@@ -48,7 +48,7 @@ _RESULTS = (*_VALUES, t.MaskType)
 _OPEN = 16
 """What stands for an extent that only a run knows."""
 _BUFFER = 1 << 16
-"""Bytes behind a pointer."""
+"""Bytes after a pointer."""
 _ONE = 127
 """The scale 1 of a block."""
 
@@ -240,10 +240,9 @@ class Touched:
     """What runs of one operation show; operands stand for those of one argument, memories for those of no operand.
 
     ``changed``: their bytes are others than before. ``used``: results, output, other operands, or what is stored in
-    them, depend on their bytes. ``reads`` and ``writes``: a watched run reports accesses; reads of what the operation
-    has stored itself do not count. ``unseen``: a watched run misses bytes that have changed, or ends otherwise.
-    ``pipes``: where instructions went.
-    """
+    them, depend on their bytes. ``reads`` and ``writes``: an instrumented run reports accesses; reads of what the
+    operation has stored itself do not count. ``unseen``: an instrumented run misses bytes that have changed, or ends
+    otherwise. ``pipes``: where instructions went."""
 
     changed: list[set[str]] = field(default_factory=list)
     used: list[set[str]] = field(default_factory=list)
@@ -281,7 +280,7 @@ class _RecordedCore(InstrumentedCore):
 
 
 _OWN = ("scale_left", "scale_right", "ub")
-"""Memories of the core that instructions address without an operand, or through one that names a place elsewhere."""
+"""Memories of the core that instructions address without an operand, or through one that names a location elsewhere."""
 
 
 class _Observed(Kernel):

@@ -1,4 +1,4 @@
-"""How runs of programs end, in words: changed elements of arguments, results, errors, findings, cycles.
+"""How runs of programs end, as text: changed elements of arguments, results, errors, findings, cycles.
 
 Arguments follow from the types of the entry: numbers count up from a small one, so that a reader can follow them.
 """

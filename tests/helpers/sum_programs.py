@@ -1,8 +1,7 @@
-"""Programs of products that go on with sums, and what they compute in plain numpy.
+"""Programs of products that continue with sums, and what they compute in plain numpy.
 
-``=s`` starts sum s with the product of the operands l and r, ``+st`` goes on with s in t, ``>s`` stores s, ``<l`` loads
-an operand anew with the matrix of the other side; loops and branches are written out.
-"""
+``=s`` starts sum s with the product of the operands l and r, ``+st`` continues with s in t, ``>s`` stores s, ``<l``
+loads an operand again with the matrix of the other side; loops and branches are written out."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ def expected(a: Array, b: Array, statements: Sequence[str]) -> Array:
     stored = [np.zeros((SIZE, SIZE))] * len(numbers)
 
     def end(first: int) -> int:
-        """Behind the last statement of the region that begins at ``first``."""
+        """After the last statement of the region that begins at ``first``."""
         depth = 0
         for index in range(first, len(statements)):
             if statements[index].startswith("}") and depth == 0:

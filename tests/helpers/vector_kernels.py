@@ -1,4 +1,4 @@
-"""Kernels of vector instructions on arrays: what goes in, what comes out."""
+"""Kernels of vector instructions on arrays: what goes in, the result."""
 
 from __future__ import annotations
 

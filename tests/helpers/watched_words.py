@@ -1,4 +1,4 @@
-"""Everything that a watched run tells, as lines that can be compared."""
+"""Everything that an instrumented run reports, as lines that can be compared."""
 
 from __future__ import annotations
 

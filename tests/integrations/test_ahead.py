@@ -52,7 +52,7 @@ STUBS = {
     "pypto/backend/__init__.py": "",
     "pypto/backend/pto_backend.py": "",
 }
-"""What the plug-in asks of PyTorch and PyPTO, which are not installed here."""
+"""What the plug-in requires of PyTorch and PyPTO, which are not installed here."""
 
 
 @pytest.mark.parametrize(("options", "threads"), [(["--forked"], 1), ([], 8)])

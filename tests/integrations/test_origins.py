@@ -1,4 +1,4 @@
-"""Places in other languages that locations behind statements name."""
+"""Places in other languages that locations after statements name."""
 
 import pytest
 

@@ -52,7 +52,7 @@ def test_chips_reach_the_windows_of_each_other(tmp_path: Path, count: int) -> No
 
 
 def watched_pair(chips: list[ChipCallable]) -> tuple[list[str], set[str], bool]:
-    """Functions that two chips have run under watch, rules of what was found, and whether the results are right."""
+    """Functions that two chips have run sanitized, rules of the findings, and whether the results are right."""
     x, y = numbers(2)
     events: list[Event] = []
     with observed(events.append), instrumented(SanitizeOptions()):
@@ -82,7 +82,7 @@ def test_compilers_order_the_pipes_of_programs_with_barriers(tmp_path: Path) -> 
 
 
 def test_findings_of_all_chips_are_told(tmp_path: Path) -> None:
-    """One of both reads the window of the other without a word from it."""
+    """One of both reads the window of the other without a message from it."""
     loose = "%sure = pto.comm.ttest(%sp, %one : !cell, i32) {cmp = #pto<wait_cmp ne>} -> i1"
     functions, rules, _ = watched_pair([next_chip(tmp_path, "left"), next_chip(tmp_path, "loose", loose)])
     assert (functions, rules) == (["left", "loose"], {"race-cross-rank"})

@@ -1,4 +1,4 @@
-"""Programs in the form of PyPTO's code generators, run by what takes the place of its run time."""
+"""Programs in the form of PyPTO's code generators, run by what replaces its run time."""
 
 from __future__ import annotations
 

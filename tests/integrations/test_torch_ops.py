@@ -19,7 +19,7 @@ Tensor = torch.Tensor
 
 
 def annotated(**types: Any) -> Callable[[Any], Any]:
-    """Gives a function the annotations that PyTorch asks for."""
+    """Gives a function the annotations that PyTorch requires."""
 
     def decorate(function: Any) -> Any:
         function.__annotations__ = {name.rstrip("_"): type_ for name, type_ in types.items()}

@@ -1,4 +1,4 @@
-"""What the server offers at a place, and what it says of the operands that come next."""
+"""What the server offers at a location, and what it says of the operands that come next."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TAIL = """
 
 
 async def offered(client, line: str, *, most: int | None = None) -> list[str]:
-    """The texts that are offered behind ``line``, a line of a function."""
+    """The texts that are offered after ``line``, a line of a function."""
     uri = f"file:///t/completion{hash(line)}.pto"
     client.text_document_did_open(
         types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "pto", 1, HEAD + line + TAIL))

@@ -1,4 +1,4 @@
-"""Diagnostics while somebody writes, told by the real server."""
+"""Diagnostics while somebody writes, reported by the real server."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_an_error_comes_and_goes(client) -> None:
     assert shown(await typist.told()) == []
     typist.edit((2, 15), (2, 19), "addx")
     assert shown(await typist.told()) == [("op-unknown", 2, 9, 19)]
-    # What is told moves with the lines in front of it.
+    # What is reported moves with the lines before it.
     typist.edit((1, 0), (1, 0), "\n\n")
     assert shown(await typist.told()) == [("op-unknown", 4, 9, 19)]
     typist.edit((4, 15), (4, 19), "addi")

@@ -1,4 +1,4 @@
-"""Each feature, asked of the real server by a client."""
+"""Each feature of the real server, used by a client."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def open_text(client, uri: str, text: str) -> None:
 
 
 def place(line: str, word: str, number: int = 0) -> types.Position:
-    """The ``number``-th place of a word in the first line that contains ``line``."""
+    """The ``number``-th place of a token in the first line that contains ``line``."""
     row = next(n for n, text in enumerate(LINES) if line in text)
     column = -1
     for _ in range(number + 1):

@@ -36,7 +36,7 @@ def test_positions_are_those_of_utf16(text: str) -> None:
     lines = Lines(text)
     for offset, line, column in plain(text):
         if text[offset - 1 : offset + 1] == "\r\n":
-            continue  # Between the two there is no place.
+            continue  # Between the two there is no position.
         assert lines.position(offset) == Position(line, column)
         assert lines.offset(Position(line, column)) == offset
 

@@ -40,7 +40,7 @@ def template() -> str:
 
 @pytest.mark.parametrize("folder", ["plain", "with 'quotes' and \\", "{braces}"])
 def test_packages_are_found_where_they_are(folder: str, tmp_path: Path) -> None:
-    """Also one that stands beside the package that it belongs to; nothing else is imported for that."""
+    """Also one that is beside the package that it belongs to; nothing else is imported for that."""
     checkout = tmp_path / folder
     (checkout / "one").mkdir(parents=True)
     (checkout / "aside").mkdir()

@@ -41,7 +41,7 @@ INSTALLED_AS = {
     "tools": "pto_dialect/tools",
     "grammar": "pto_dialect/grammar",
 }
-"""Directory of the checkout to its place in the wheel."""
+"""Directory of the checkout to its path in the wheel."""
 
 CHECKOUT_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV")
 """Variables through which a process could find the checkout."""

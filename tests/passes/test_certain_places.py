@@ -1,5 +1,5 @@
-"""What every run comes to is told as certain, and what only some come to as a possibility, inside of constructs and
-behind them."""
+"""What every run comes to is reported as certain, and what only some come to as a possibility, inside of constructs and
+after them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CALLEE = """  func.func private @callee(%x: !pto.ptr<f32, ub>, %a: !pto.ptr<f32,
 
 
 def told(lines: list[str], inside: list[str]) -> list[tuple[str, Severity, bool]]:
-    """Rules, severities and whether it is said of some path, of a program with ``inside`` at its place."""
+    """Rules, severities and whether it holds for some path, of a program with ``inside`` in it."""
     body = [*START, *(part for line in lines for part in (inside if line == PLACE else [line]))]
     text = HEAD + "".join(f"    {line}\n" for line in body) + TAIL
     if lines == CERTAIN["call"]:

@@ -145,7 +145,7 @@ def test_two_tiles_at_one_address_are_one_place():
 
 
 def test_scratch_that_the_chip_does_not_use_is_nobodys():
-    """On a5 trowmax leaves its scratch alone, so the store may go on reading it."""
+    """On a5 trowmax leaves its scratch alone, so the store may continue reading it."""
     tile, column = "!pto.tile_buf<vec, 16x16xf32>", "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
     view = "!pto.partition_tensor_view<16x16xf32>"
 
@@ -188,7 +188,7 @@ def test_a_loop_with_a_primed_flag_is_right():
 
 @pytest.mark.parametrize("predicate, expected", [("sgt", []), ("sge", ["sync-static-deadlock"])])
 def test_conditions_on_the_loop_index_are_decided(predicate: str, expected: list[str]):
-    """The way back is waited for from the second iteration on, and a last time behind the loop."""
+    """The way back is waited for from the second iteration on, and a last time after the loop."""
     body = [f"%later = arith.cmpi {predicate}, %i, %i0 : index", "scf.if %later {", wait_flag("MTE3", "MTE2"), "}"]
     body += [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"), set_flag("MTE3", "MTE2")]
     lines = ["scf.for %i = %i0 to %i3 step %i1 {", *body, "}", wait_flag("MTE3", "MTE2")]
@@ -244,7 +244,7 @@ def test_functions_without_flags_are_left_to_the_compiler():
     ],
 )
 def test_flags_that_turn_the_text_round(first: str, second: str, pipes: tuple[str, str], said: str):
-    """What stands first waits for what stands behind it."""
+    """What is first waits for what is after it."""
     lines = [
         ub("y", 4096),
         "%c2 = arith.constant 2 : i64",
@@ -426,7 +426,7 @@ def test_events_of_operations(case: str):
 
 
 def test_a_flag_that_one_branch_has_set():
-    """Set again behind it, it is pending on that way alone."""
+    """Set again after it, it is pending on that way alone."""
     pair = [set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3")]
     some = "%some = arith.cmpi sgt, %block, %c1 : i64"
     head = [load("%x"), "%block = pto.get_block_idx", some, "scf.if %some {"]

@@ -24,7 +24,7 @@ def loop(*body: str, low: str = "%i0", high: str = "%n") -> list[str]:
 
 
 def while_loop(*body: str, condition: str = "arith.cmpi slt, %c, %n : index") -> list[str]:
-    """A loop from 0 to %n that asks before each iteration."""
+    """A loop from 0 to %n that queries before each iteration."""
     head = ["%e = scf.while (%c = %i0) : (index) -> index {", f"%go = {condition}", "scf.condition(%go) %c : index"]
     return [
         *head,
@@ -137,7 +137,7 @@ def test_the_number_of_blocks_is_never_zero() -> None:
 
 
 def test_an_assumption_moves_no_pointer() -> None:
-    """Where the caller passes zero the two places are one; programs that mean it say so otherwise."""
+    """Where the caller passes zero the two locations are one; programs that mean it say so otherwise."""
     far = "%y = pto.addptr %x, %n : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>"
     assert said(far, load("%x"), *loop(SET, WAIT), store("%y")) == []
 

@@ -1,5 +1,5 @@
 """Numbers that regions, choices and calls give: the checks of the text know them, so a flag with another number is
-told, and one that only a run knows is not."""
+reported, and one that only a run knows is not."""
 
 from __future__ import annotations
 

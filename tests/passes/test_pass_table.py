@@ -1,4 +1,4 @@
-"""Every pass of the table: what it is, what its options are, what users are told of it, and that it works."""
+"""Every pass of the table: what it is, what its options are, what users read about it, and that it works."""
 
 from __future__ import annotations
 

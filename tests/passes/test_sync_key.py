@@ -1,4 +1,5 @@
-"""States of pipes are told apart by the order of the accesses that they remember, worked out anew from the accesses."""
+"""States of pipes are distinguished by the order of the accesses that they remember, worked out again from the
+accesses."""
 
 from __future__ import annotations
 
@@ -31,14 +32,14 @@ def _program(arch: str) -> str:
         if n % 4 == 0:
             inputs = f"%t{n % 3}, %t{(n + 1) % 4} : {TILE}, {TILE}"
             work = f"  pto.tadd ins({inputs}) outs(%t{n % 4} : {TILE})"
-        # Ways on which the same is done are alike behind it.
+        # Ways on which the same is done are equal after it.
         other = ["  } else {", work] if n % 3 else []
         lines += [f"  scf.if %{'cd'[n % 2]} {{", *([] if other else [SIGNALS[n % 2]]), work, *other, "  }"]
     return "\n".join([*lines, "  return", "}", "}"])
 
 
 def _plainly(flow: Flow) -> Hashable:
-    """What pipes know of the accesses, and the accesses, by their places in sorted lists of all numbers."""
+    """What pipes know of the accesses, and the accesses, by their locations in sorted lists of all numbers."""
     all_ = [*flow.writers.values(), *(one for readers in flow.readers.values() for one in readers.values())]
     numbers: dict[str, list[int]] = {}
     for one in all_:

@@ -61,7 +61,7 @@ def test_places_that_others_know_do_not_change() -> None:
 
 
 def test_what_is_known_of_places_is_asked_again_when_one_comes() -> None:
-    """An operation through a view of a view: the allocation behind it, once there is one."""
+    """An operation through a view of a view: its allocation, once there is one."""
     places = Places({}, {})
     number = ("view", ("slot", (1,)))
     before = places.accessed(OPS["d"], ((0,), (0,), ()), (number,))

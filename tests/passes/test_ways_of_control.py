@@ -1,4 +1,5 @@
-"""Ways through switches and loops with a condition, and numbers that only a run knows, in the checks of the text."""
+"""Control-flow paths through switches and loops with a condition, and numbers that only a run knows, in the checks of
+the text."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def test_what_stands_behind_a_loop_is_in_none_of_its_iterations() -> None:
 
 
 def test_what_follows_a_loop_of_open_length_or_many_calls_is_certain_again() -> None:
-    """A wait that nothing ends is one on every way, whatever comes before it."""
+    """A wait that nothing ends is one on every path, whatever comes before it."""
     stuck = wait_flag("V", "MTE3")
     counted = [*INDEX, "scf.for %i = %i0 to %n step %i1 {", load("%x"), barrier("MTE2"), "}"]
     until = [*INDEX, "%more = arith.cmpi slt, %n, %i3 : index", "scf.while : () -> () {", "scf.condition(%more)"]
@@ -91,7 +92,7 @@ def test_choices_inside_of_a_loop_are_forgotten_after_each_turn() -> None:
 
 
 def test_two_reads_of_a_place_may_give_two_numbers() -> None:
-    """The first turn sets a flag where the number is negative, the second waits for it where it is."""
+    """The first iteration sets a flag where the number is negative, the second waits for it where it is."""
     tile = "!pto.tile_buf<vec, 16x16xi32>"
     head = [
         "%zero = arith.constant 0 : i32",
@@ -132,7 +133,7 @@ def test_negations_by_exclusive_or_are_followed() -> None:
 
 @pytest.mark.parametrize("first", ["%p", "%r"])
 def test_an_answer_is_known_as_long_as_its_value_goes_on_under_another_name(first: str) -> None:
-    """What both branches of another condition pass on is the truth value whose negation was asked."""
+    """What both branches of another condition pass on is the truth value whose negation was queried."""
     other = ["%c = arith.cmpi slt, %n, %i1 : index", "%k = scf.if %c -> i1 {", load("%x"), "scf.yield %p : i1"]
     other += ["} else {", "scf.yield %p : i1", "}", barrier("MTE2")]
     assert matched(first, "%k", *other)
@@ -269,7 +270,7 @@ COMPUTED = {
 
 @pytest.mark.parametrize("op", COMPUTED)
 def test_addresses_that_the_text_computes(op: str) -> None:
-    """A tile of 64 bytes there shares half of them with one 32 bytes behind, and none with one 64 bytes behind."""
+    """A tile of 64 bytes there shares half of them with one 32 bytes after, and none with one 64 bytes after."""
     first, second, result = COMPUTED[op]
     head = [f"%p = arith.constant {first} : i64", f"%q = arith.constant {second} : i64"]
     for distance, wanted in ((32, ["overlap-tiles"]), (-32, ["overlap-tiles"]), (64, []), (-64, [])):

@@ -28,7 +28,7 @@ TEXT = program(ub("x", 0), "scf.for %i = %i0 to %i3 step %i1 {", load("%x"), sto
 
 @pytest.fixture(params=[write.TOGETHER, -1], ids=["together", "apart"])
 def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A recording whose bytes stand with the columns, and one that has a member for each part."""
+    """A recording whose bytes are with the columns, and one that has a member for each part."""
     monkeypatch.setattr(write, "TOGETHER", request.param)
     kernel = recording_kernel(pto_dialect.parse(TEXT), None, None)
     found = tmp_path / "run.pto-rec"
@@ -132,7 +132,7 @@ def test_a_file_that_is_cut_off_or_has_other_bytes(path: Path) -> None:
 
 
 def with_columns(path: Path, columns: dict[str, np.ndarray], **said: object) -> Path:
-    """The recording with these columns, whose numbers stand as they are; ``said`` is told of them instead."""
+    """The recording with these columns, whose numbers are as given; ``said`` is written about them instead."""
     header = json.loads(zipfile.ZipFile(path).read("recording.json"))
     header["columns"] = {name: [one.dtype.str, one.size, False] for name, one in columns.items() if one.size} | said
     rest = sum(size for _, size in header["together"])

@@ -80,7 +80,7 @@ def product(chrome: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 
 def faulty(chrome: Any, folder: Path, name: str) -> Shown:
-    """The page of a faulty kernel."""
+    """The page of an incorrect kernel."""
     page(folder, FAULTY / name, "--arg", "a=ones:f32:16", "--arg", "b=zeros:f32:16", "--sanitize", code=3)
     return Shown(chrome, folder / "report.html")
 

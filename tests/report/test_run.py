@@ -93,7 +93,7 @@ def test_memory_holds_what_numpy_says_at_every_step(scaled: tuple[Read, np.ndarr
 
 def test_steps_wait_for_the_data_that_they_need(scaled: tuple[Read, np.ndarray]) -> None:
     found, _ = scaled
-    # One tile for all turns: nothing overlaps but the load behind the product that has read the tile.
+    # One tile for all iterations: nothing overlaps but the load after the product that has read the tile.
     assert found.steps["cause"].tolist()[:4] == [-1, 0, 1, 1]
     assert (found.steps["start"][1:3] == found.steps["end"][:2]).all()
 

@@ -1,4 +1,4 @@
-"""The stories of the guide, told again: what it says of them is what their pages say.
+"""The stories of the guide, replayed: what it says of them is what their pages say.
 
 Source: docs/find-the-mistake.md, "Sums that are a little too small".
 """

@@ -1,7 +1,7 @@
 """What an operation touches is what it declares: `reads`, `writes` and pipes against runs on memory of known content.
 
 The tables that the sanitizers, the checks of the text and every transformation trust are tried operation by operation:
-bytes of each operand are changed and compared, and a watched run lists every access.
+bytes of each operand are changed and compared, and an instrumented run lists every access.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "pto.mte_l0c_ub": {"ub": "destination"},
     "pto.mte_l1_l0a_mx": {"scale_left": "destination"},
     "pto.mte_l1_l0b_mx": {"scale_right": "destination"},
-    # With accToVecMode dst is the place in the memory of the second vector core as well.
+    # With accToVecMode dst is the location in the memory of the second vector core as well.
     **{f"pto.{move}": {"ub": "dst"} for move in ("tmov", "textract", "tinsert")},
 }
 """Memories of the core for which an operand stands that gives only the address in them."""
@@ -162,7 +162,7 @@ def check_touched(statement: Statement, found: Touched) -> None:
     assert not found.unseen, f"{label}: {found.unseen}"
     pipes = {one.value for one in (*form.pipes, ENGINES.get(name)) if one is not None}
     assert found.pipes <= pipes, f"{label} runs on {found.pipes}"
-    # What stands in a scope is part of one instruction of the vector pipe.
+    # What is in a scope is part of one instruction of the vector pipe.
     if found.changed and pipes - {"PIPE_S"} and not (pipes == {"PIPE_V"} and is_micro(statement)):
         assert found.pipes, f"{label} runs on no pipe"
     # Contents that are undefined afterwards are overwritten, so that nobody gets along with them.

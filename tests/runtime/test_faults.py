@@ -1,4 +1,4 @@
-"""Errors before they have a place: their text, and memory that runs out."""
+"""Errors before they have a location: their text, and memory that runs out."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 the operation, and in each form that changes what it computes.
 
 `formulas.txt` lists tests that compare results with formulas. They run here once more while what they compile is
-noted; the declarations say what there has to be. What cannot be or need not be stands in `formula_exceptions.txt`.
+noted; the declarations say what there has to be. What cannot be or need not be is in `formula_exceptions.txt`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """One model of each operation form: what verifier, runs, sanitizers, checks of the text, planner and cycle model
-believe of it is what the record says. Each part is asked in its own way, over all forms."""
+believe of it is what the record says. Each part is read in its own way, over all forms."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_sanitizer() -> None:
 
 
 def leaf_of(form: Form) -> Leaf | None:
-    """What insert-sync and the planner take an operation for, where every operand has a place of its own."""
+    """What insert-sync and the planner take an operation for, where every operand has a location of its own."""
     given = {value: (MemoryLocation("ub", value),) for value in form.op.operands if isinstance(value.type, MEMORY)}
     reader = Reader(HandleLocations(get_profile(form.target), given), None)
     return reader._leaf(form.op, ())

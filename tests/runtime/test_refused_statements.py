@@ -1,4 +1,4 @@
-"""Statements that nobody has verified: runs end at their place, with a reason in words."""
+"""Statements that nobody has verified: runs end at their location, with a reason as text."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_quotients_of_any_sign(a: int, b: int) -> None:
 @pytest.mark.parametrize("pipe", ["PIPE_S", "PIPE_ALL", "PIPE_V"])
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
 def test_barriers_between_pipes_that_run_side_by_side(pipe: str, target: str) -> None:
-    """The wait stands before its set, so that the text's order alone does not go on."""
+    """The wait is before its set, so that the text's order alone does not end."""
     barrier = f"pto.barrier #pto.pipe<{pipe}>"
     flag = '["PIPE_V", "PIPE_MTE2", "EVENT_ID1"]'
     lines = [barrier, f"pto.set_flag{flag}", barrier, f"pto.wait_flag{flag}", barrier]

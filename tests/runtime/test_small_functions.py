@@ -122,7 +122,7 @@ def test_places_of_work_items() -> None:
 
 
 def joined(*parts: tuple[int, int, int, int]) -> tuple[Any, list[list[tuple[int, int]]]]:
-    """Where values end up that are wanted one behind the other; parts are (area, offset, elements, stride)."""
+    """Where values end up that are wanted one after the other; parts are (area, offset, elements, stride)."""
     areas = {number: Area(False, number) for number in range(9)}
     operands = [Operand(areas[area], offset, (count,), (step,), F32) for area, offset, count, step in parts]
     calls: list[list[tuple[int, int]]] = []

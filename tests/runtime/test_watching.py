@@ -1,4 +1,4 @@
-"""What the runtime knows of those who watch a run, and that the sanitizers are such."""
+"""What the runtime knows of those who instrument a run, and that the sanitizers are such."""
 
 import inspect
 
@@ -15,7 +15,7 @@ STREAMS = ("reach", "goes_on")
 
 
 def watching(core: InstrumentedCore) -> Instrumentation:
-    """For the type checker: a watched core is one."""
+    """For the type checker: an instrumented core is one."""
     return core
 
 

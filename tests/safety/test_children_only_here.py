@@ -50,7 +50,7 @@ def starts(tree: ast.AST) -> Iterator[str]:
 
 
 def starts_of(path: Path) -> Iterator[str]:
-    """The same of a file, which is parsed only if one of the words is in it."""
+    """The same of a file, which is parsed only if one of the names is in it."""
     text = path.read_text(encoding="utf-8")
     words = (
         *MODULES,

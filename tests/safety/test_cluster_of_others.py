@@ -126,7 +126,7 @@ def test_it_listens_on_loopback_and_gives_nothing_away(cluster: Cluster) -> None
 @pytest.mark.parametrize("uid", [0, 65534])
 def test_nobody_else_can_talk_to_it(cluster: Cluster, tmp_path: Path, uid: int) -> None:
     if uid and os.name == "posix" and os.geteuid():
-        uid = 0  # Only the administrator can become somebody else; the certificates are what is asked for anyway.
+        uid = 0  # Only the administrator can become somebody else; the certificates are what it needs anyway.
     script = tmp_path / "attack.py"
     script.write_text(ATTACK, encoding="utf-8")
     text = script.read_text(encoding="utf-8")

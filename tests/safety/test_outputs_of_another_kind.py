@@ -1,4 +1,4 @@
-"""An output replaces files of its own kind, and no others unless it is told to."""
+"""An output replaces files of its own kind, and no others without --force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that write as many elements as their data say: what is behind these stays as written as it was."""
+"""Operations that write as many elements as their data say: what is after these stays as written as it was."""
 
 import numpy as np
 import pytest

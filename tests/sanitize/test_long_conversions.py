@@ -1,4 +1,4 @@
-"""Conversions that become tables after many elements fill watched memory as they fill plain memory."""
+"""Conversions that become tables after many elements fill instrumented memory as they fill plain memory."""
 
 from __future__ import annotations
 

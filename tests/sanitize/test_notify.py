@@ -1,4 +1,4 @@
-"""Signals in memory: a notify waits for all earlier work of its core, and what follows a wait is behind it.
+"""Signals in memory: a notify waits for all earlier work of its core, and what follows a wait is after it.
 
 Two blocks exchange rows: each stores its own, changes a signal, waits until both have done so, and reads the other's.
 Source: docs/reference/execution.md, "Communication".
@@ -118,7 +118,7 @@ def test_a_signal_that_says_too_little(name: str, hand: bool) -> None:
 
 @pytest.mark.parametrize("pipe", ["MTE2", "MTE3", "V"])
 def test_a_notify_is_a_barrier_for_its_core(pipe: str) -> None:
-    """What one pipe has done before it, another may use behind it without a flag."""
+    """What one pipe has done before it, another may use after it without a flag."""
     steps = {
         "MTE2": ([load("xp", "t")], [store("t", "yp")]),
         "MTE3": ([load("xp", "t"), *flag("MTE2", "MTE3"), store("t", "yp")], [load("xp", "t")]),

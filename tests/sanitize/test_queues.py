@@ -1,4 +1,4 @@
-"""Queues under watch, of both targets: what a pop orders, what a later one overwrites, and what needs a flag.
+"""Queues in instrumented runs, of both targets: what a pop orders, what a later one overwrites, and what needs a flag.
 
 Source: docs/reference/execution.md, "Queues between cores".
 """
@@ -40,7 +40,7 @@ def pushes(arch: str, count: int, *, by_hand: bool = True) -> list[str]:
 
 
 def reads(tile: str, out: str = "yp", number: int = 0) -> list[str]:
-    """Doubles a popped tile and stores the result, with all flags but those in front of the next pop."""
+    """Doubles a popped tile and stores the result, with all flags but those before the next pop."""
     return [
         *flag("MTE2", "V", number), double(tile, "t"), *flag("V", "MTE3", number), store("t", out),
         *flag("MTE3", "V", number),
@@ -86,12 +86,12 @@ def test_local_slots_by_turns_need_no_order(count: int) -> None:
 def test_a_flag_of_other_pipes_does_not_order_the_pop(order: tuple[str, str]) -> None:
     lines = turns(3, order)
     wrong = errors_of(text("a2a3", pushes("a2a3", 3), lines))
-    # What MTE3 has done is behind what V has done for it, so that chain of flags is an order.
+    # What MTE3 has done is after what V has done for it, so that chain of flags is an order.
     assert wrong == (set() if order[0] == "MTE3" else {"race-war"})
 
 
 def used_late(more: int, free: bool) -> list[str]:
-    """Uses the first popped tile of a2a3 behind ``more`` further pops."""
+    """Uses the first popped tile of a2a3 after ``more`` further pops."""
     names = [f"v{index}" for index in range(more + 1)]
     lines = [*declare(*names), queue("a2a3"), *(pop(name) for name in names)]
     lines += [FREE] * (more + 1) if free else []

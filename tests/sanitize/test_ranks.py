@@ -1,4 +1,4 @@
-"""Ranks under watch: races between them, and signals that nobody sends."""
+"""Ranks in instrumented runs: races between them, and signals that nobody sends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_wait_for_too_few_is_a_race() -> None:
 
 
 def test_a_notify_waits_for_the_stores_before_it() -> None:
-    # Without the barrier behind the stores nothing but the notify itself has them done before the peers are told.
+    # Without the barrier after the stores nothing but the notify itself has them done before the peers see it.
     text = text_of("reduce_scatter")
     store = text.index("pto.tstore ins(%sum : !tile) outs(%to : !part)")
     bare = text[:store] + text[store:].replace(BARRIER, "", 1)

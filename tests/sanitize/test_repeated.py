@@ -1,4 +1,5 @@
-"""Launches under watch that come again: known ones are not watched; none is known that may end otherwise."""
+"""Launches in instrumented runs that come again: known ones are not instrumented; none is known that may end
+otherwise."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ COUNTS = "!pto.tile_buf<vec, 1x64xi32>"
 
 
 def program(*lines: str, before: str = "") -> str:
-    """A function of two buffers of rows of 64 numbers and a number %n, with its lines behind the declarations."""
+    """A function of two buffers of rows of 64 numbers and a number %n, with its lines after the declarations."""
     body = "\n    ".join(lines)
     return f"""module attributes {{pto.target_arch = "a2a3"}} {{
   func.func @rows(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %n: index)
@@ -75,7 +76,7 @@ SUM = program(
 ORDER = [f'pto.{way}_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]' for way in ("set", "wait")]
 COPY = program(part("p", "va", "%n"), part("q", "vb", "%c1"), load("p", "x"), *ORDER, store("x", "q"),
                part("r", "va", "%c1"), load("r", "y"))  # fmt: skip
-"""Copies row %n of %a to the second of %b, and loads the second row of %a, which nothing orders behind that store."""
+"""Copies row %n of %a to the second of %b, and loads the second row of %a, which nothing orders after that store."""
 
 
 def kernel_of(text: str, checks: str = "all") -> RepeatedKernel:
@@ -87,7 +88,7 @@ def kernel_of(text: str, checks: str = "all") -> RepeatedKernel:
 
 
 def launch(kernel: RepeatedKernel, values: Sequence[Any], blocks: int = 1) -> tuple[bool, list[str]]:
-    """Whether a launch is watched, and the rules of what is found."""
+    """Whether a launch is instrumented, and the rules of its findings."""
     kernel.run(values, blocks)
     instrumented = len(kernel.observer.log.count) > 1
     return instrumented, list(dict.fromkeys(finding.rule for finding in collect(kernel)[0]))
@@ -308,7 +309,7 @@ def test_buffers_that_meet_at_one_byte_do_not_overlap(
 
 
 def test_how_large_a_buffer_may_be_that_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The longer a launch is watched, the more bytes are worth a comparison."""
+    """The longer a launch is instrumented, the more bytes are worth a comparison."""
     clock = iter(np.arange(0, 100, 0.01))
     monkeypatch.setattr(repeated, "perf_counter", lambda: float(next(clock)))
     kernel = kernel_of(program(part("p", "va", "%row"), load("p", "x"), before=ROW_OF_A))

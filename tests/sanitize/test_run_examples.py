@@ -1,4 +1,4 @@
-"""Examples of the rules of runs: the failing program breaks the rule, the mended one does not."""
+"""Examples of the rules of runs: the failing program breaks the rule, the fixed one does not."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ OF_RUNS = [rule for rule in RULES.values() if rule.stage == RUN and rule.command
 
 
 def broken(text: str, blocks: int, ranks: int) -> set[str]:
-    """What a run under watch reports, and what ends it."""
+    """What an instrumented run reports, and what ends it."""
     try:
         kernel = instrumented(text, checks=CHECKS)
         if ranks > 1:

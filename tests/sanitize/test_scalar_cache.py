@@ -1,6 +1,6 @@
 """The data cache of a scalar unit: lines of 64 bytes that MTE2, MTE3 and other cores do not see.
 
-%b has 64 elements, 16 in a line. Each program is right as it stands; without what is marked with ``?``, or with what is
+%b has 64 elements, 16 in a line. Each program is right as it is; without what is marked with ``?``, or with what is
 marked with ``!``, it has the finding that the table states.
 """
 

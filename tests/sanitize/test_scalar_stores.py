@@ -1,7 +1,7 @@
-"""Stores of the scalar unit to the unified buffer are complete behind a flag from S, not when the next operation is
+"""Stores of the scalar unit to the unified buffer are complete after a flag from S, not when the next operation is
 issued.
 
-Each program is right as it stands; without what is marked with ``?``, or with what is marked with ``!``, it has the
+Each program is right as it is; without what is marked with ``?``, or with what is marked with ``!``, it has the
 race that the table states.
 """
 

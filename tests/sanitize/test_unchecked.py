@@ -1,4 +1,4 @@
-"""A watched run says what it did not check."""
+"""An instrumented run says what it did not check."""
 
 import numpy as np
 from sanitize_programs import barrier, found, instrumented, load, program, set_flag, store, ub, wait_flag

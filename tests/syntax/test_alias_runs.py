@@ -1,4 +1,4 @@
-"""Every alias of an attribute, an enumerator or a quoted word computes what its canonical spelling computes, and
+"""Every alias of an attribute, an enumerator or a quoted token computes what its canonical spelling computes, and
 something else than another choice does; the IR has canonical spellings only."""
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ RUNS: dict[tuple[str, str], tuple[Callable[[str], bytes], str]] = {
     ("pipe", "PIPE_CUBE"): (handed_over, "PIPE_FIX"),
     ("pipe", "PIPE_FIXP"): (handed_over, "PIPE_M"),
 }  # fmt: skip
-"""What tells the spellings apart, for each alias, and another choice."""
+"""What distinguishes the spellings, for each alias, and another choice."""
 WORD_RUNS: dict[str, Callable[[str], bytes]] = {
     "ROUND": rounding,
     "ROUND_TO_INTEGRAL": truncation,
@@ -106,7 +106,7 @@ WORD_RUNS: dict[str, Callable[[str], bytes]] = {
     "CONVERSION_PART": part,
     "EVEN_ODD": halves,
 }
-"""The same for lists of quoted words."""
+"""The same for lists of quoted tokens."""
 
 
 def word_lists() -> dict[str, Kind]:
@@ -135,7 +135,7 @@ def test_an_alias_of_a_quoted_word_is_its_canonical_spelling(name: str, alias: s
     kind = word_lists()[name]
     word = kind.synonyms[alias]
     assert result(alias) == result(word)
-    if word == "H":  # hif8 is rounded so by every word
+    if word == "H":  # hif8 is rounded so by every token
         return
     others = [other for other in kind.words if other not in (word, "H")]
     assert any(result(other) != result(alias) for other in others)

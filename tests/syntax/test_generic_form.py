@@ -1,4 +1,4 @@
-"""How values are dealt out to the operands of a generic form without sizes: by trying all ways."""
+"""How values are dealt out to the operands of a generic form without sizes: by trying all combinations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms that programs seldom have: aliases of places, typed strings, words after operands, types of documents."""
+"""Forms that programs seldom have: aliases of locations, typed strings, words after operands, types of documents."""
 
 from __future__ import annotations
 

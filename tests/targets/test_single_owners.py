@@ -1,4 +1,4 @@
-"""Facts of the chips stand in one table; what other rooms derive from it is what the reference says."""
+"""Facts of the chips are in one table; what other subpackages derive from it is what the reference says."""
 
 from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core.attributes import ENUMS

@@ -15,7 +15,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 class Outcome(NamedTuple):
-    """What a command left behind."""
+    """The results of a command."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""``pto-run --compare`` tells where two runs part."""
+"""``pto-run --compare`` states where two runs part."""
 
 from __future__ import annotations
 

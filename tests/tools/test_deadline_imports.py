@@ -1,4 +1,4 @@
-"""Limits of time do not cut imports off: modules would stay behind that lack what they register."""
+"""Limits of time do not cut imports off: modules would stay that lack what they register."""
 
 import importlib
 import sys

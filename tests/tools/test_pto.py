@@ -113,7 +113,7 @@ def test_a_changed_file_is_looked_at_again(tmp_path: Path, module: str, option: 
         try:
             for attempt in range(1200):  # A busy machine takes its time to begin.
                 time.sleep(0.1)
-                # At once, as editors do: half a program would be told about.
+                # At once, as editors do: half a program would be checked.
                 (tmp_path / "new").write_text(f"{PROGRAM}// {attempt}\n")
                 (tmp_path / "new").replace(file)
                 if select.select([process.stderr], [], [], 0)[0]:

@@ -142,7 +142,7 @@ def test_interrupting_several_processes(tmp_path: Path, seconds: float) -> None:
 def _interrupted(arguments: list[str], pipe: Path, seconds: float) -> tuple[int, bytes]:
     """Exit code and standard error of a run that gets Ctrl-C, as a terminal sends it.
 
-    Its first input is a pipe, which tells when it is at work; it has ``seconds`` for the large program that
+    Its first input is a pipe, which reports when it is at work; it has ``seconds`` for the large program that
     comes.
     """
     os.mkfifo(pipe)
@@ -180,7 +180,7 @@ def test_a_terminal_shows_progress_and_colors(tmp_path: Path) -> None:
     code, shown = _on_terminal([str(tmp_path)])
     assert code == 1
     assert "checking" in shown and "3/3" in shown
-    # The bar is removed from the line before a diagnostic stands there.
+    # The bar is removed from the line before a diagnostic is there.
     assert f"\r\x1b[K\x1b[1m{tmp_path}/1.pto:2:10:" in shown
     assert shown.rstrip().endswith("3 files: 2 ok, 1 failed (1 error, 0 warnings)")
 
@@ -215,7 +215,7 @@ def _on_terminal(arguments: list[str], variables: dict[str, str] | None = None) 
         [*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, close_fds=True
     )
     shown = b""
-    # A terminal whose last writer has gone may lose what was not read yet: this process is the last, and says so.
+    # A terminal whose last writer has ended may lose what was not read yet: this process is the last, and says so.
     ending = threading.Thread(target=lambda: (process.wait(120), os.write(theirs, LAST)))
     ending.start()
     while not shown.endswith(LAST):

@@ -1,4 +1,4 @@
-"""The forms in which pto-opt reports, and what it tells about itself."""
+"""The forms in which pto-opt reports, and what it reports about itself."""
 
 import json
 import re

@@ -26,7 +26,7 @@ MULS = 50 + 6 + 4
 
 
 def scale(tiles: int = 1, arch: str = "a5") -> str:
-    """Doubles 16 rows in each turn, with as many tiles in turn."""
+    """Doubles 16 rows in each iteration, with as many tiles in turn."""
     body = "".join(
         f"""
       %r{k} = arith.muli %k{k}, %c16 : index
@@ -122,7 +122,7 @@ def test_waits_and_work_of_a_pipe_are_its_time(tiles: int, flags: bool, tmp_path
         assert one["share"] == pytest.approx(one["cycles"] / program["whole"]["cycles"], abs=1e-3)
         assert one["kind"] == ("flag" if flags else {"MTE2": "overwrites"}.get(one["pipe"], "reads"))
         assert one["text"].startswith(f"{one['pipe']} waits {100 * one['share']:.0f} % of the time for {one['for']}: ")
-    # The store ends last, the others before it; flags take a cycle each, and some wait behind the last operation.
+    # The store ends last, the others before it; flags take a cycle each, and some wait after the last operation.
     ends = {"MTE3": chained(8, tiles), "V": chained(8, tiles) - STORE, "MTE2": chained(8, tiles) - STORE - MULS}
     for pipe, end in ends.items():
         assert waited[pipe] + program["pipes"][pipe]["cycles"] == pytest.approx(end, abs=60 if flags else 1.5)

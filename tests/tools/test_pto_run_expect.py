@@ -1,4 +1,4 @@
-"""`--expect`: what passes, what does not, and what is said about it."""
+"""`--expect`: what passes, what does not, and what is reported about it."""
 
 import math
 from collections.abc import Callable

@@ -28,7 +28,7 @@ def command(*arguments: str) -> list[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child process")
 def test_interrupt_ends_the_run_quietly(tmp_path: Path) -> None:
-    """130, no traceback, the output file as before, no file left behind."""
+    """130, no traceback, the output file as before, no file left over."""
     out = tmp_path / "p.npy"
     out.write_bytes(b"\x93NUMPY old")
     arguments = [str(PROGRAMS / "endless.pto"), "--arg", "p=zeros:i32:1", "--out", f"p={out}"]

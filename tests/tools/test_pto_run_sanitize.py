@@ -140,7 +140,7 @@ def test_what_does_not_go_together(pto_run, files: Path):
 
 
 def test_launch_files_under_watch(pto_run, files: Path):
-    """Each launch is watched; the comments of the program count, the report and the timeline are for one run."""
+    """Each launch is instrumented; the comments of the program count, the report and the timeline are for one run."""
     for name in ("good", "race"):
         (files / f"{name}.launch.toml").write_text('entry = "k"\n[arguments]\na = "ones:f32:64"\nb = "zeros:f32:64"\n')
     assert pto_run.raw("good.launch.toml", "--sanitize").code == 0

@@ -1,4 +1,4 @@
-"""Every form of VALUE: how it is read, which array it stands for, and what is stored in which file."""
+"""Every form of VALUE: how it is read, which array it is for, and what is stored in which file."""
 
 from collections.abc import Callable
 from pathlib import Path

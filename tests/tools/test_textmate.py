@@ -1,6 +1,6 @@
 """The editors' grammar: up to date, and right about the examples.
 
-All patterns match within a line, so what an editor does with them is short: at each place the leftmost match, of
+All patterns match within a line, so what an editor does with them is short: at each location the leftmost match, of
 several there the first pattern of the file.
 """
 

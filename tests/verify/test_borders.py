@@ -54,7 +54,7 @@ def test_byte_of_a_histogram(byte: int, refused: bool) -> None:
 
 
 def test_a_histogram_of_operands_that_are_no_tiles() -> None:
-    """Other rules tell of them; what is known of the others is still looked at."""
+    """Other rules report of them; what is known of the others is still looked at."""
     dst, idx = vec("ui32", 16, 256), vec("ui8", 1, 32, "1x16")
     for operands in (f"%p, %i : !pto.ptr<ui8, ub>, {idx}", f"%a, %p : {vec('ui32', 16, 64)}, !pto.ptr<ui8, ub>"):
         assert diagnostics(f"pto.thistogram ins({operands}) outs(%d : {dst}) {{byte = 3 : i32}}")

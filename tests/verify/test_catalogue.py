@@ -60,7 +60,7 @@ def test_examples_are_whole_programs() -> None:
 
 
 def test_every_rule_has_its_section() -> None:
-    """A failing and a mended program or command; only what nothing can show has none."""
+    """A failing and a fixed program or command; only what nothing can show has none."""
     sections = re.findall(r"^### (.+?)$(.*?)(?=^##)", TEXT + "\n## end", re.MULTILINE | re.DOTALL)
     assert {name for name, _ in sections} == set(RULES) - set(WITHOUT_EXAMPLE)
     assert all("Rejected:\n" in text and "Accepted:\n" in text for _, text in sections)

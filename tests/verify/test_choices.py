@@ -1,4 +1,4 @@
-"""What may stand at one place of a statement: the words and types that a rule allows there, and others."""
+"""What may be at one location of a statement: the tokens and types that a rule allows there, and others."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tile_programs import findings
 
 
 class Choice(NamedTuple):
-    """Statements with each of ``good`` at the place of ``$`` keep ``rule``; with one of ``bad`` they break it.
+    """Statements with each of ``good`` at the location of ``$`` keep ``rule``; with one of ``bad`` they break it.
 
-    Alternatives stand between bars.
+    Alternatives are between bars.
     """
 
     rule: str

@@ -9,7 +9,7 @@ from tile_programs import findings
 
 
 class Limit(NamedTuple):
-    """Numbers at the place of ``$n`` from ``low`` to ``high`` (where they end) satisfy ``rule``, others break it."""
+    """Numbers at the location of ``$n`` from ``low`` to ``high`` (where they end) satisfy ``rule``, others break it."""
 
     rule: str
     statement: str

@@ -1,5 +1,5 @@
 """Operations in generic form with too few or too many operands, results, attributes and regions: whatever is wrong is
-told, and nothing raises."""
+reported, and nothing raises."""
 
 from __future__ import annotations
 

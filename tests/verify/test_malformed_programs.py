@@ -1,5 +1,5 @@
 """Programs in which one operation has lost its operands, its results or its attributes: rules that look at it from
-another operation tell what they can, and nothing raises."""
+another operation report what they can, and nothing raises."""
 
 from __future__ import annotations
 

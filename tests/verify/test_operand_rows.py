@@ -1,6 +1,6 @@
 """Which memories, widths and masks each instruction takes: one row for each, walked on both sides.
 
-The rows stand in a form of their own; every operation is tried with what its row says and with everything else.
+The rows are in a form of their own; every operation is tried with what its row says and with everything else.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def test_scratch_of_every_broadcast(op: str) -> None:
         assert ("tile-tmp-size" in findings(text, "a2a3")) == broken, size
 
 
-# --- elements behind addresses -----------------------------------------------------------------------------
+# --- elements after addresses -----------------------------------------------------------------------------
 
 
 POINTEES = ["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "f8E4M3FN", "f8E5M2"]

@@ -1,4 +1,4 @@
-"""What is said about an operation stands in one order, whatever rules were loaded before."""
+"""What is reported about an operation has one order, whatever rules were loaded before."""
 
 from __future__ import annotations
 

@@ -73,5 +73,5 @@ def test_lit_files_run_a_tool(line: Line):
 
 
 def mentions(text: str, rule: str) -> bool:
-    """Whether ``rule`` stands in ``text`` as a whole word."""
+    """Whether ``rule`` is in ``text`` as a whole word."""
     return re.search(rf"(?<![\w-]){re.escape(rule)}(?![\w-])", text) is not None

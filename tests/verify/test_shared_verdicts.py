@@ -1,4 +1,4 @@
-"""What is found out about one statement holds for those like it, and for no others."""
+"""What is computed for one statement holds for those like it, and for no others."""
 
 from __future__ import annotations
 

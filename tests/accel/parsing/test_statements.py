@@ -86,7 +86,7 @@ def test_one_name_twice_says_nothing_about_two_names(built: list[str]) -> None:
     text = body("%a = arith.subi %p, %p : i32", "%b = arith.subi %q, %q : i32", "%c = arith.subi %p, %q : i32")
     assert read(text) == []
     assert built == ["%b = arith.subi %q, %q : i32"]
-    # The last statement told which operand is which.
+    # The last statement determined which operand is which.
     assert read(body("%a = arith.subi %q, %p : i32")) == []
     assert built[1:] == ["%a = arith.subi %q, %p : i32", "return"]
 

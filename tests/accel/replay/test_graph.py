@@ -1,4 +1,4 @@
-"""Arithmetic of places in memory, against counting bytes."""
+"""Arithmetic of locations in memory, against counting bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ F32 = np.dtype(np.float32)
 
 
 class Layout(NamedTuple):
-    """How a tile in blocks lies, as far as a graph asks."""
+    """How a tile in blocks lies, as far as a graph needs it."""
 
     rows: int
     cols: int
@@ -104,7 +104,7 @@ def test_contents_without_a_common_byte(seed: int) -> None:
 
 
 def in_blocks(start: int, row: int, col: int, rows: int, cols: int) -> tuple[_Content, set[int]]:
-    """A rectangle of a tile of 16x16 elements in blocks of 16x8, one behind the other, and the bytes that it has."""
+    """A rectangle of a tile of 16x16 elements in blocks of 16x8, one after the other, and the bytes that it has."""
     places = [(c // 8 * 128 + r * 8 + c % 8) * 4 for r in range(row, row + rows) for c in range(col, col + cols)]
     touched_bytes = {start + place + byte for place in places for byte in range(4)}
     layout = tile_layout(16, 16, 4, "col_major", "row_major", 512)
@@ -204,7 +204,7 @@ def test_whose_bytes_they_are() -> None:
 
 
 def test_a_store_replaces_what_was_there() -> None:
-    """Parts of rows in order stay before and behind; other parts of an argument cannot be kept."""
+    """Parts of rows in order stay before and after; other parts of an argument cannot be kept."""
     memory = np.zeros(400, np.uint8)
     graph = Graph([memory], [], [])
 
@@ -250,7 +250,7 @@ SIZE = _Marks.SIZE
     [(0, 1), (5, 900), (SIZE - 1, SIZE), (SIZE - 1, SIZE + 1), (7, SIZE), (9, 3 * SIZE + 4), (2 * SIZE, 3 * SIZE)],
 )
 def test_marks_of_bytes(low: int, high: int) -> None:
-    """Pieces by page, one behind the other, of all bytes and no others."""
+    """Pieces by page, one after the other, of all bytes and no others."""
     marks = _Marks()
     assert marks.parts(low, high, False) == [] and marks.extent(low, high) is None
     parts = marks.parts(low, high, True)
@@ -289,7 +289,8 @@ def test_a_recording_ends_where_an_instruction_would_wait() -> None:
 
 
 def test_what_is_computed_twice_is_one_value() -> None:
-    """The same elements and the same bits of numbers; other places, shapes, types, functions and numbers are others."""
+    """The same elements and the same bits of numbers; other locations, shapes, types, functions and numbers are
+    others."""
     memory = np.zeros(1024, np.uint8)
     a, b, c = (memory[at : at + 64].view(F32) for at in (0, 64, 128))
     out = [memory[at : at + 64].view(F32) for at in range(256, 1024, 64)]

@@ -35,7 +35,7 @@ def test_the_bytes_of_an_array() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_arrays_in_series_are_those_of_the_operands(seed: int) -> None:
-    """Each part of a larger array has the elements of its operand, and every place gets exactly one."""
+    """Each part of a larger array has the elements of its operand, and every location gets exactly one."""
     rng = random.Random(seed)
     memory = np.arange(4096, dtype=np.uint8)
     memory[:] = np.random.default_rng(seed).integers(0, 256, 4096)

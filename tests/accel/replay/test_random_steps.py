@@ -48,7 +48,7 @@ def joined(values: Any, other: Any, out: Any) -> None:
 
 
 class Writer:
-    """Random steps on three arguments and the memory of one core, which has plain tiles in front and boxes behind."""
+    """Random steps on three arguments and the memory of one core, which has plain tiles in front and boxes after."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -99,12 +99,12 @@ class Writer:
         )
 
     def statement(self, kind: str) -> Callable[[int], list[Step]]:
-        """Something to do, in every turn of a loop."""
+        """Something to do, in every iteration of a loop."""
         shape = self.stored if kind == "store" or self.random.random() < 0.7 else self.random.choice(SHAPES)
         seed = self.random.random()
 
         def made(turn: int) -> list[Step]:
-            # The same choices in every turn.
+            # The same choices in every iteration.
             self.random = random.Random(seed)
             one, two = self.place(*shape, turn), self.place(*shape, turn)
             target = self.place(*shape, turn, True)

@@ -36,7 +36,7 @@ def taken_apart(values: Any, other: Any, out: Any) -> None:
 
 
 class Values:
-    """Values of several turns of a loop, from two arguments; some of them go to a third and a fourth one."""
+    """Values of several iterations of a loop, from two arguments; some of them go to a third and a fourth one."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -48,10 +48,10 @@ class Values:
         self.expected = [values.copy() for values in self.first]
         """Arguments in the end."""
         self.known: list[list[Any]] = []
-        """Content of each value in each turn."""
+        """Content of each value in each iteration."""
 
     def place(self, number: int, turn: int) -> Any:
-        """Memory of a value, turns one behind the other."""
+        """Memory of a value, iterations one after the other."""
         return np.ndarray((ROWS, COLS), F32, self.memory, (number * TURNS + turn) * NBYTES, (COLS * 4, 4))
 
     def part(self, arrays: list[Any], number: int, turn: int, half: int) -> Any:
@@ -95,21 +95,21 @@ class Values:
         self.known.append(found)
 
     def store(self, number: int, half: int, value: int) -> None:
-        """A value of all turns goes to a half of an argument."""
+        """A value of all iterations goes to a half of an argument."""
         for turn in range(TURNS):
             target = self.part(self.given, number, turn, half)
             self.steps.append(Step(Style.SAME, None, [self.place(value, turn)], target))
             self.part(self.expected, number, turn, half)[...] = self.known[value][turn]
 
     def write(self) -> None:
-        """All steps: turns are written one behind the other, as a loop has them, or value by value."""
+        """All steps: iterations are written one after the other, as a loop has them, or value by value."""
         for _ in range(self.random.randrange(2, 24)):
             self.value()
         for number, half in ((2, 0), (2, 1), (3, 0), (3, 1), (0, 1)):
             if self.random.random() < (0.2 if number == 0 else 0.7):
                 self.store(number, half, self.random.randrange(len(self.known)))
         if self.random.random() < 0.5:
-            # Two turns at once.
+            # Two iterations at once.
             value = self.random.randrange(len(self.known))
             both = np.ndarray((2 * ROWS, COLS), F32, self.memory, value * TURNS * NBYTES, (COLS * 4, 4))
             target = self.given[1][: 2 * ROWS, :COLS]

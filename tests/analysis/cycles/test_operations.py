@@ -1,4 +1,4 @@
-"""What the cycle laws are told of single operations. Source: docs/reference/cycles.md, "What counts"."""
+"""What the cycle laws receive about single operations. Source: docs/reference/cycles.md, "What counts"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNKNOWN = "acc, 64x48xf32, valid=?x40, blayout=col_major, slayout=row_major, fra
 
 
 def told(text: str, types: list[str], arch: str = "a5", **options: str) -> PipeWork | None:
-    """What is told of the operation in ``text``, whose operands ``%a0``, ``%a1`` .. are arguments."""
+    """What the laws receive about the operation in ``text``, whose operands ``%a0``, ``%a1`` .. are arguments."""
     arguments = ", ".join(f"%a{number}: {type_}" for number, type_ in enumerate(types))
     head = f'module attributes {{pto.target_arch = "{arch}"}} {{\n  func.func @f({arguments}) {{\n'
     module = parse(f"{head}    {text}\n    return\n  }}\n}}")
@@ -38,7 +38,7 @@ def full(type_: str) -> str:
 
 
 def tiles(name: str, ins: list[str], outs: list[str], attributes: str = "") -> Work:
-    """What is told of a tile operation with these operands."""
+    """What the laws receive about a tile operation with these operands."""
     types = [full(each) for each in (*ins, *outs)]
     values = [f"%a{number}" for number in range(len(types))]
     halves = [

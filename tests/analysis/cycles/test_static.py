@@ -52,7 +52,7 @@ def test_loops_with_constant_bounds_are_counted() -> None:
     ],
 )  # fmt: skip
 def test_turns_of_loops(bounds: tuple[str, str, str], count: int | None) -> None:
-    """From the first number up to the last one, which is none of them; as one turn where a number is not known."""
+    """From the first number up to the last one, which is none of them; as one iteration where a number is not known."""
     constants = "\n".join(f"%c{number} = arith.constant {number} : index" for number in (0, 2, 3, 17, 18))
     body = f"scf.for %i = {bounds[0]} to {bounds[1]} step {bounds[2]} {{\npto.texp ins(%x : {VEC}) outs(%x : {VEC})\n}}"
     (line,) = cycles(f"{constants}\n{body}", arguments=f"%x: {VEC}, %n: index").lines

@@ -120,7 +120,7 @@ def test_transfers_and_products_of_measurements_have_their_memories() -> None:
 
 @pytest.mark.parametrize("chip", ["a2a3", "a5"])
 def test_a_table_without_one_of_its_lines_is_refused_or_works(chip: str) -> None:
-    """Whatever line is missing, negative or zero: a message with its place, or figures for everything."""
+    """Whatever line is missing, negative or zero: a message with its location, or figures for everything."""
     text = lines(chip)
     works = [
         Work("tadd", "f32", "f32", 8, 64, 8, 64), Work("tsel", "f32", "f32", 8, 64, 8, 64),
@@ -130,7 +130,7 @@ def test_a_table_without_one_of_its_lines_is_refused_or_works(chip: str) -> None
         Work("barrier", "i8", "i8", 1, 1, 1, 1), Work("unheard", "f32", "f32", 8, 64, 8, 64),
         Work("trecip", "f16", "f16", 8, 64, 8, 64), Work("tmov", "f32", "f32", 8, 64, 8, 60, "ub:ub"),
     ]  # fmt: skip
-    # Lines of operations are alike.
+    # Lines of operations are equal.
     laws = ("operation", "family", "repeat", "reduce", "column", "broadcast", "convert", "move", "cube")
     chosen = [number for number in range(1, len(text)) if number % 24 == 0 or not text[number].startswith(laws)]
     for number in chosen:

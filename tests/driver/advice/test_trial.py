@@ -1,5 +1,5 @@
-"""Advice is told where a changed copy is right and faster, and says what came out. Source: docs/cycles.md, "Waits and
-advice"."""
+"""Advice is reported where a changed copy is right and faster, and says what it gains. Source: docs/cycles.md, "Waits
+and advice"."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_wait_that_stands_too_early_is_moved(tmp_path: Path) -> None:
     assert moved["after"] == pytest.approx(late["whole"]["cycles"], abs=16)
     assert moved["saved"] == pytest.approx(1 - moved["after"] / moved["before"], abs=1e-4)
     assert moved["bytes"] == {}
-    # Where it stands where it has to, moving it on is wrong and is not told.
+    # Where it is where it has to, moving it on is wrong and is not reported.
     assert not [one for one in late["advice"] if "pto.wait_flag" in one["text"]]
 
 

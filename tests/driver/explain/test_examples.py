@@ -18,7 +18,8 @@ LIKE_OTHERS = {
     "pto.tor": "pto.tor ins(%src0, %src1 : !pto.tile_buf<vec, 8x64xi32>, !pto.tile_buf<vec, 8x64xi32>)",
     "pto.vexp": "%exp = pto.vexp %input, %r : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>",
 }
-"""A line of examples that nobody wrote: that of the first operation declared alike which takes the same types."""
+"""A line of examples that nobody wrote: that of the first operation declared in the same way that takes the same
+types."""
 STOPS = {"pto.trap"}
 """Operations that end a run."""
 FAMILIES = sorted({family for family, _, _ in OPS.values()})

@@ -1,4 +1,4 @@
-"""Pages of operations: what they tell, from where, and that there is one for each."""
+"""Pages of operations: what they report, from where, and that there is one for each."""
 
 import re
 

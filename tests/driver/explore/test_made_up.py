@@ -1,4 +1,5 @@
-"""Arguments made up from types: sizes that fit exactly, numbers that let a program run, the same for the same seed."""
+"""Arguments generated from types: sizes that fit exactly, numbers that let a program run, the same for the same
+seed."""
 
 from __future__ import annotations
 

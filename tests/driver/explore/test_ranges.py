@@ -1,4 +1,4 @@
-"""Numbers of flags, buffers, semaphores and slots: what is made up for an argument that is one of them."""
+"""Numbers of flags, buffers, semaphores and slots: what is generated for an argument that is one of them."""
 
 from __future__ import annotations
 

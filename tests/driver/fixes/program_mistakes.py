@@ -1,6 +1,6 @@
 """Mistakes in whole programs: ``mistakes/NAME.txt`` has changes of ``programs/NAME.pto``.
 
-A row is a patch: ``- `` lines are the mistake, ``+ `` lines what the program has in their place, without their common
+A row is a patch: ``- `` lines are the mistake, ``+ `` lines what the program has instead, without their common
 indentation. A fixed program means what ``programs/NAME.pto`` means. After the title is what else is to be known:
 
 - ``guess``: only ``--unsafe`` fixes it.

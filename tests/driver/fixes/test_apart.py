@@ -1,4 +1,4 @@
-"""Mistakes of several functions: mended function by function, as if the whole text was looked at for each of them."""
+"""Mistakes of several functions: fixed function by function, as if the whole text was looked at for each of them."""
 
 from collections.abc import Sequence
 

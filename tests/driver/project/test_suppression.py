@@ -9,7 +9,7 @@ FLAG = 'pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]'
 
 
 def found(*lines: str, **options: object) -> list[tuple[str, int]]:
-    """Rules and lines of what is found in a function with ``lines``."""
+    """Rules and lines of the result in a function with ``lines``."""
     text = "\n".join(
         ('module attributes {pto.target_arch = "a5"} {', "func.func @f() {", *lines, "return", "}", "}", "")
     )

@@ -314,7 +314,7 @@ def test_handles_that_are_returned_are_compared_by_what_they_are_for():
     def wrong(name: str) -> list[str]:
         return [one.message for one in judged(later(name), HANDLES) if one.rule == "prove-difference"]
 
-    # Floats have 4 bytes, and rows 16 of them; the first difference is told.
+    # Floats have 4 bytes, and rows 16 of them; the first difference is reported.
     assert wrong("far") == [
         f"insert-sync changes what @f computes: result 0 is %a + {42 * 4} bytes, it was %a + {40 * 4} bytes"
     ]

@@ -1,4 +1,4 @@
-"""The cases of clusters run in a process of their own: Dask leaves threads behind, and a process with threads does not
+"""The cases of clusters run in a process of their own: Dask leaves threads, and a process with threads does not
 fork, which tests of workers count on.
 """
 

@@ -30,7 +30,7 @@ class Ended(list):
 
 
 class Future:
-    """Has one status after the other whenever it is asked; the last stays."""
+    """Has one status after the other at each query; the last stays."""
 
     def __init__(self, key: str, batch: list[Job], statuses: list[str]) -> None:
         self.key, self.batch, self.statuses = key, batch, list(statuses)

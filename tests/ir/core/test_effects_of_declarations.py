@@ -1,4 +1,4 @@
-"""Effects that xDSL's passes are told, against what the declaration of each operation says."""
+"""Effects that xDSL's passes see, against what the declaration of each operation says."""
 
 from __future__ import annotations
 

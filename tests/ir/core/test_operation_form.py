@@ -1,4 +1,4 @@
-"""The record of an operation form: pipe, accesses and completion by operands, target and places of tiles."""
+"""The record of an operation form: pipe, accesses and completion by operands, target and locations of tiles."""
 
 from __future__ import annotations
 

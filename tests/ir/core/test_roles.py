@@ -1,4 +1,4 @@
-"""Roles of operations: what is asked without comparing names."""
+"""Roles of operations: what is known without comparing names."""
 
 import pytest
 from xdsl.dialects.builtin import UnregisteredOp

@@ -32,7 +32,7 @@ def test_elements_have_documented_widths() -> None:
 
 def test_kinds_of_classes_accept_what_is_of_these_classes() -> None:
     pointer = parse_type("!pto.ptr<f32>")
-    # Asked twice: the second answer is a remembered one.
+    # Computed twice: the second answer is a remembered one.
     for _ in range(2):
         assert PTR_OR_MEMREF.accepts(pointer) and PTR_OR_MEMREF.accepts(t.OpaqueType("!other.kind"))
         assert not PTR_OR_MEMREF.accepts(builtin.i32) and not PTR_OR_MEMREF.accepts(EnumAttr(("Pipe", "PIPE_V")))

@@ -1,4 +1,4 @@
-"""Where branches go on, with which values."""
+"""Where branches continue, with which values."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def state(turn: int = 0, *earlier: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Operations are words here: what they say of unit flags and of streams stands in them."""
+    """Operations are words here: what they say of unit flags and of streams is in them."""
     monkeypatch.setattr(dependences, "unit_flag", lambda op: "flag" in op)
     monkeypatch.setattr(
         dependences, "is_streamed", lambda one, other, kind: kind in one.op and one.number < other.number
@@ -95,7 +95,7 @@ def test_order_inside_one_pipe(arch: str, space: str) -> None:
 @pytest.mark.parametrize("number", [2, 3, 4])
 @pytest.mark.parametrize(("place", "related"), [("x", True), ("part", True), ("all", True), ("other", False)])
 def test_loads_of_bytes_that_somebody_has_used_since(wrote: bool, number: int, place: str, related: bool) -> None:
-    """The use stands in the sequence of both: it certainly happens between them."""
+    """The use is in the sequence of both: it always happens between them."""
     grounds = {"x": Ground("ub", "x", ("part",)), "part": Ground("ub", "part"), "other": Ground("ub", "other"),
                "all": Ground("ub", "all", ("x", "part"))}  # fmt: skip
     path = ((Lines(), 0),)
@@ -139,7 +139,7 @@ CHOICE = SimpleNamespace()
 @pytest.mark.parametrize("shared", ["", "first", "second"])
 @pytest.mark.parametrize("turns", [(0, 0, 0), (0, 1, 0), (1, 1, 0), (0, 1, 1)])
 def test_a_use_counts_that_happens_on_every_way(around: Any, certain: bool, shared: str, turns: Any) -> None:
-    """``turns``: those of the load before, of the use, and of the load behind; one load may stand beside the use."""
+    """``turns``: those of the load before, of the use, and of the load after; one load may be beside the use."""
     sequences = [Lines(item) for item in around] + [Lines()]
     path = tuple((sequence, 0) for sequence in sequences)
     place, top = Ground("ub", "x"), path[:1]

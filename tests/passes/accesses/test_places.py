@@ -1,4 +1,4 @@
-"""The memory behind handles, worked out by hand. Source: docs/reference/execution.md, "Pointers, tiles and views"."""
+"""The memory of handles, worked out by hand. Source: docs/reference/execution.md, "Pointers, tiles and views"."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_bytes_of_a_part_of_columns() -> None:
 
 
 def test_parts_whose_bytes_are_not_in_rows() -> None:
-    """Fractals are not followed: the bytes stay those of the whole, the rectangle tells the rest."""
+    """Fractals are not followed: the bytes stay those of the whole, the rectangle reports the rest."""
     part = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
     (found,) = places(
         "y", f"%x = pto.alloc_tile addr = %a1024 : {B}", subview("x", B, "c0", "c0", result=part, sizes="16, 16")
@@ -128,7 +128,7 @@ def test_a_part_of_a_part() -> None:
 
 
 def test_a_part_of_a_slot_that_is_not_known() -> None:
-    """Its coordinates are those of a slot, not those of a tile: nothing is said about the rectangle."""
+    """Its coordinates are those of a slot, not those of a tile: the rectangle is unknown."""
     lines = [MANY, f"%x = pto.multi_tile_get %m[%i] : {MULTI} -> {T}", subview("x", T, "c2", "c8")]
     (found,) = places("y", *lines)
     assert found.frame is None and found.sides and not found.whole
@@ -229,13 +229,14 @@ def test_where_handles_meet(way: str) -> None:
         for name in order:
             met = found.of(values[name])
             assert {place.location for place in met} == {known[letter] for letter in expected[name]}, name
-            # A handle certainly stands for a place only where there is no other.
+            # A handle always stands for one memory only where there is no other.
             alias = Alias.MUST if len(expected[name]) == 1 else Alias.MAY
             assert {place.alias for place in met} == {alias}, name
 
 
 def test_a_pointer_that_goes_on_in_each_iteration() -> None:
-    """%q is what comes behind the part of this iteration: whoever is asked first, nothing is known but the memory."""
+    """%q is what comes after the part of this iteration: whatever is computed first, nothing is known but the
+    memory."""
     lines = [
         "%u = pto.castptr %a1024 : i64 -> !pto.ptr<f32, ub>",
         "%l = scf.for %k = %c0 to %c8 step %c1 iter_args(%c = %u) -> (!pto.ptr<f32, ub>) {",

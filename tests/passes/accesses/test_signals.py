@@ -32,12 +32,12 @@ def operation(line: str) -> Operation:
 
 QUEUE = "pto.tpush_to_aic(%x : " + T + ") {split = 1}"
 SEEN = {
-    # What stands in a queue, what is printed, and signals in memory: others look at memory then.
+    # What is in a queue, what is printed, and signals in memory: others look at memory then.
     QUEUE: (True, True),
     'pto.print ins("%d", %none : i32)': (True, True),
     "pto.trap": (True, True),
     "pto.comm.tnotify(%s, %one : !pto.ptr<i32, gm>, i32) {notifyOp = #pto<notify_op set>}": (True, True),
-    # Other cores learn from a signal, and all it is about stands in its accesses.
+    # Other cores learn from a signal, and all it is about is in its accesses.
     "pto.sync.set #pto.pipe<PIPE_MTE3>, 3": (False, True),
     "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>": (False, True),
     "%b = pto.get_block_num": (False, False),

@@ -190,7 +190,7 @@ SOME = ("%some = arith.cmpi eq, %i, %c1 : index", "scf.if %some {")
 
 
 def test_what_one_iteration_leaves_for_behind_the_loop_is_kept_by_the_others():
-    """x is written in the second iteration alone and stored behind the loop."""
+    """x is written in the second iteration alone and stored after the loop."""
     lines = (LOOP, *SOME, load("p", "x"), "}", load("p", "z"), store("z", "q"), "}", store("x", "q"))
     found = addresses(without_addresses(*HEAD, *lines))
     assert found["x"] != found["z"]
@@ -247,7 +247,7 @@ def test_what_the_next_iteration_reads_is_not_overwritten_by_the_last_operation(
     ],
 )
 def test_a_conversion_into_elements_of_at_most_the_size_works_in_place(source: str, target: str, in_place: bool):
-    """The element that is written never lies behind the one that is read."""
+    """The element that is written never lies after the one that is read."""
     one, other = (f"!pto.tile_buf<vec, 16x64x{kind}>" for kind in (source, target))
     view, wide = f"!pto.tensor_view<16x64x{source}>", f"!pto.tensor_view<16x64x{target}>"
     part, result = (kind.replace("tensor_view", "partition_tensor_view") for kind in (view, wide))

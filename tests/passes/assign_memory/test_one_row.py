@@ -92,7 +92,7 @@ def test_blocks_of_16_rows_lie_apart(target: str, pitch: int) -> None:
 
 @pytest.mark.parametrize("size", [4096, 1024])
 def test_scratch_that_nothing_touches_keeps_away_from_queues(size: int) -> None:
-    """On a5 a row reduction leaves its scratch alone; what comes out has to verify."""
+    """On a5 a row reduction leaves its scratch alone; the result has to verify."""
     row = "!pto.tile_buf<vec, 16x1xf32, blayout=col_major>"
     lines = (
         f'%r = pto.reserve_buffer {{name = "fifo", size = {size}, location = #pto.address_space<vec>, '

@@ -50,7 +50,7 @@ Run = tuple[Step, frozenset[object]]
 def runs(
     program: Sequence[object], around: frozenset[object] = frozenset(), depth: int = 0
 ) -> tuple[list[str], list[Run]]:
-    """The lines of a program, and what runs, with each loop gone through twice; lists are loops, tuples branches."""
+    """The lines of a program, and what runs, with each loop run twice; lists are loops, tuples branches."""
     lines: list[str] = []
     found: list[Run] = []
     for number, one in enumerate(program):

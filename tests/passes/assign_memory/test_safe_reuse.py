@@ -104,7 +104,7 @@ PARTS = {
 
 @pytest.mark.parametrize("way", PARTS)
 def test_a_slot_that_is_filled_in_part_keeps_the_rest(way: str):
-    """Each round fills a part of a slot behind the use of %x, and both slots are read at the end: what one round
+    """Each round fills a part of a slot after the use of %x, and both slots are read at the end: what one round
     leaves must outlive the use of %x in the next."""
     head = (
         "%c8 = arith.constant 8 : index",
@@ -125,7 +125,7 @@ def test_a_slot_that_is_filled_in_part_keeps_the_rest(way: str):
 
 
 def test_bytes_are_shared_only_where_they_have_to_be() -> None:
-    """A load that need not wait for a store does not, as long as there is room."""
+    """A load that need not wait for a store does not, as long as it fits."""
     lines = (load("p", "x"), store("x", "q"), load("p", "y"), store("y", "q"))
     found = places(*lines, reuse="auto")
     assert found["x"] != found["y"]

@@ -111,7 +111,7 @@ def test_an_address_that_is_given_fixes_the_other_one() -> None:
 
 @pytest.mark.parametrize("at", [32, 64, 96, 128, 192])
 def test_operands_keep_clear_of_what_belongs_to_scales_at_a_given_address(at: int) -> None:
-    """An operand has 1024 bytes; it lies in front of the other one where there is room, else behind it."""
+    """An operand has 1024 bytes; it lies before the other one where it fits, else after it."""
     found = addresses(function(*tiles(ALL, {"s2": at}), *MOVES, *PRODUCTS))
     first = 0 if at * 16 >= 1024 else at * 16 + 1024
     assert (found["l2"], found["l1"], found["s1"]) == (at * 16, first, first // 16)

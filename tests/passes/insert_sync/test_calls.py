@@ -59,7 +59,7 @@ def test_a_call_of_other_memory_waits_for_nothing():
 
 
 def test_flags_over_a_call_have_other_numbers_than_those_in_it():
-    """The flag for the last sum is set before the call and waited for behind it; the function has one of its own."""
+    """The flag for the last sum is set before the call and waited for after it; the function has one of its own."""
     text = calling(load("p", "y"), CALL, add("y", "y", "z"))
     words = outline(text)
     assert "set MTE2>V 1" in words
@@ -160,7 +160,7 @@ def test_a_tile_of_the_function_whose_place_only_a_run_knows_is_ordered_in_it():
 
 @pytest.mark.parametrize(("rows", "refused"), [("c16", False), ("c4", True)])
 def test_two_parts_of_one_array_as_arguments(rows: str, refused: bool):
-    """Rows from an index that only a run knows, and others behind it: apart from 16 rows on, whatever it is."""
+    """Rows from an index that only a run knows, and others after it: apart from 16 rows on, whatever it is."""
     lines = (
         "%r = arith.muli %n, %c16 : index", f"%s = arith.addi %r, %{rows} : index", part("u", "b", "r"),
         part("w", "b", "s"), f"func.call @g(%x, %u, %w) : ({TILE}, {PART}, {PART}) -> ()",

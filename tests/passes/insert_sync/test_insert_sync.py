@@ -272,7 +272,7 @@ def test_what_stands_beside_sections_of_one_kind_runs_on_that_core():
 
 
 def tiles(count: int) -> list[str]:
-    """%t0, %t1, … behind the three tiles of the kernel."""
+    """%t0, %t1, … after the three tiles of the kernel."""
     lines: list[str] = []
     for number in range(count):
         lines += [f"%w{number} = arith.constant {4096 + 1024 * number} : i64"]
@@ -281,7 +281,7 @@ def tiles(count: int) -> list[str]:
 
 
 def in_order(text: str, trips: int = 3) -> list[str]:
-    """The words of a program whose runs are in order and compute what the text does."""
+    """The tokens of a program whose runs are in order and compute what the text does."""
     module, said = lowered(text)
     assert not said
     arrays = [np.arange(4096, dtype=np.float32), np.zeros(4096, np.float32), trips]
@@ -309,7 +309,7 @@ def test_more_flags_than_numbers_from_round_to_round_become_fewer(outer: bool):
 
 
 def test_flags_over_ever_deeper_branches_leave_one_barrier():
-    """Ten loads, each used behind a branch that has the next: no two of their flags stand in one region."""
+    """Ten loads, each used after a branch that has the next: no two of their flags are in one region."""
     lines = ["%some = arith.cmpi ne, %n, %c0 : index"]
     for number in range(10):
         lines += [load("p", f"t{number}"), "scf.if %some {"]
@@ -322,7 +322,7 @@ def test_flags_over_ever_deeper_branches_leave_one_barrier():
 
 
 def test_the_vector_unit_of_a2a3_needs_no_barrier_where_hardware_streams():
-    """64 repeats behind each other: the second sum reads each row when the first has left it."""
+    """64 repeats one after the other: the second sum reads each row when the first has left it."""
     large = "!pto.tile_buf<vec, 64x64xf32>"
     lines = [f"%l{n} = pto.alloc_tile addr = %wl{n} : {large}" for n in range(2)]
     places = [f"%wl{n} = arith.constant {8192 + 16384 * n} : i64" for n in range(2)]

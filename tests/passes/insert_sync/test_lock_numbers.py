@@ -16,7 +16,7 @@ ANY: Any = SimpleNamespace()
 
 
 def sequence(*ends: tuple[int, int], target: int = V) -> tuple[Sequence, list[Flag]]:
-    """Operations with flags from behind one to before another."""
+    """Operations with flags from after one to before another."""
     found = Sequence(ANY, 0, [Leaf(ANY, V, (), ()) for _ in range(1 + max(before for _, before in ends))])
     flags = [Flag(MTE2, target, after, before, found) for after, before in ends]
     for flag in flags:

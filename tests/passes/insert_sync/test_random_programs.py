@@ -1,4 +1,5 @@
-"""Random tile programs with the flags of insert-sync: clean under watch, and the same bytes whatever runs first.
+"""Random tile programs with the flags of insert-sync: clean in instrumented runs, and the same bytes whatever runs
+first.
 
 Source: docs/reference/synchronisation.md, "Placement".
 """

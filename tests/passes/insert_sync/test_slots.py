@@ -137,7 +137,7 @@ def ahead(
 
 
 def set_before_and_waited_behind(found: list[str], source: str, target: str) -> tuple[int, int]:
-    """How often a flag that is set and waited for once in each iteration is set before the loop, and waited for behind
+    """How often a flag that is set and waited for once in each iteration is set before the loop, and waited for after
     it."""
     ends = f"[<PIPE_{source}>, <PIPE_{target}>, "
     sets = sum(line.startswith(("pto.set_flag" + ends, "pto.set_flag_dyn" + ends)) for line in found)
@@ -200,7 +200,7 @@ def test_a_slot_that_does_not_change_is_one_tile(index: str):
 
 
 def test_a_slot_that_is_chosen_anyhow():
-    """The index stays for two iterations, then goes on: tokens are as many as before."""
+    """The index stays for two iterations, then continues: tokens are as many as before."""
     again = ("%h = arith.divui %i, %c2 : index", "%o = arith.remui %h, %slots : index")
     text = rotating(*again, slot("u", "m", "o"), load("p", "u"), add("u", "u", "u"), store("u", "q"))
     assert sum("dyn" in line for line in flags(text)) == 6
@@ -222,7 +222,7 @@ def test_slots_in_loops_in_loops():
 
 
 def test_numbers_that_are_taken_lead_to_sums():
-    """Two multi-buffers between the same pipes: the second has the numbers behind those of the first."""
+    """Two multi-buffers between the same pipes: the second has the numbers after those of the first."""
     more = ("%at4 = arith.constant 8192 : i64", f"%o = pto.alloc_multi_tile addr = %at4 : {multi(2)}")
     other = (slot("w", "o", "s"), load("p", "w"), add("w", "w", "w"), store("w", "q"))
     text = rotating(*CHAIN, *other, more=more)
@@ -247,7 +247,7 @@ def test_only_pairs_of_pipes_with_too_few_numbers_give_up_their_slots():
 
 
 def test_slots_by_two_indices_have_tokens_of_their_own():
-    """One buffer goes on with each iteration, the other with every second one: neither waits for the other's."""
+    """One buffer continues with each iteration, the other with every second one: neither waits for the other's."""
     more = ("%at4 = arith.constant 8192 : i64", f"%o = pto.alloc_multi_tile addr = %at4 : {multi(2)}")
     half = ("%h = arith.divui %i, %c2 : index", "%g = arith.remui %h, %slots : index")
     body = (*half, slot("u", "m", "s"), slot("w", "o", "g"), load("p", "u"), add("u", "u", "w"), store("w", "q"))
@@ -259,7 +259,7 @@ def test_slots_by_two_indices_have_tokens_of_their_own():
 
 
 def test_results_by_turns_of_an_outer_loop_have_a_token_for_each():
-    """A sum over two iterations in one slot, its store in the second: the next sum goes on in the other slot."""
+    """A sum over two iterations in one slot, its store in the second: the next sum continues in the other slot."""
     half = ("%h = arith.divui %i, %c2 : index", "%g = arith.remui %h, %slots : index")
     ends = ("%e = arith.remui %i, %c2 : index", "%first = arith.cmpi eq, %e, %c0 : index",
             "%last = arith.cmpi eq, %e, %c1 : index")  # fmt: skip

@@ -42,7 +42,7 @@ def test_the_valid_part_of_a_tile(valid: str, changed: bool) -> None:
     expected = np.zeros_like(A)
     expected[:rows, :cols] = A[:rows, :cols] + 1
     assert np.array_equal(result["c"], expected)
-    # What is changed later has to be asked of the tile, what its allocation says has not.
+    # What is changed later has to be read from the tile, what its allocation says has not.
     assert ("pto.tile_valid" in print_module(module)) == changed
 
 

@@ -1,4 +1,4 @@
-"""Which numbers are certainly multiples: what is said so is one in every run, and what the text shows is seen."""
+"""Which numbers are always multiples: what is reported is one in every run, and what the text shows is seen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS = (0, 1, 2, 3, 4, 8, 16, 24, 32, 48)
 
 
 def judged(lines: list[str], unit: int, name: str = "r") -> bool:
-    """Whether %r is said to be a multiple."""
+    """Whether %r is reported as a multiple."""
     constants = [f"%c{number} = arith.constant {number} : index" for number in NUMBERS]
     text = "func.func @f(%x: index, %y: index) {\n" + "\n".join([*constants, *lines]) + "\nreturn\n}\n"
     (value,) = [result for op in parse(text).walk() for result in op.results if result.name_hint == name]

@@ -1,4 +1,4 @@
-"""What passes have in common that put instructions in the place of tile operations."""
+"""What passes have in common that replace tile operations by instructions."""
 
 import numpy as np
 import pytest

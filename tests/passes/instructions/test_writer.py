@@ -40,7 +40,7 @@ BITS = {"i8": 8, "i16": 16, "i32": 32, "f16": 16, "bf16": 16, "f32": 32, "f64": 
 
 
 def opened() -> tuple[Writer, dict[str, SSAValue]]:
-    """A writer in front of the end of a function, and the values of the function by name."""
+    """A writer before the end of a function, and the values of the function by name."""
     arguments = ", ".join(f"%x{place}: {name}" for place, name in enumerate(TYPES))
     sums = "  %c1 = arith.constant 1 : index\n  %a = arith.addi %n, %c1 : index\n  %b = arith.addi %c1, %n : index\n"
     text = f"func.func @f(%n: index, %m: index, %p: !pto.ptr<f32, ub>, {arguments}) {{\n{sums}  return\n}}\n"

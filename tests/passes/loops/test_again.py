@@ -1,4 +1,4 @@
-"""Sums that are computed twice, because products go on with them and others need them too.
+"""Sums that are computed twice, because products continue with them and others need them too.
 
 Source: docs/reference/numerics.md, "Matrix products".
 """

@@ -40,7 +40,7 @@ func.func @f(%a: !pto.ptr<f32>, %low: index, %high: index, %step: index) attribu
 
 
 def program(before: str = "", after: str = "") -> str:
-    """A loop with two tiles, and something in front of the load, or behind the loop."""
+    """A loop with two tiles, and something before the load, or after the loop."""
     return PROGRAM.replace("BEFORE", before).replace("AFTER", after)
 
 

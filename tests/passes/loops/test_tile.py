@@ -127,7 +127,7 @@ def test_another_place_of_an_array_is_stored():
 
 @pytest.mark.parametrize("same", [True, False])
 def test_the_place_that_is_loaded_is_stored(same):
-    """Through another part of the same view each turn stores what it has loaded; of another view nobody knows."""
+    """Through another part of the same view each iteration stores what it has loaded; of another view nobody knows."""
     found = Program(a="f32")
     loaded(found, "x")
     found.view("again", "a", (ROWS, 60), (60, 1))

@@ -1,4 +1,4 @@
-"""The commands of the guides print what they show; `python tests/helpers/guides.py PAGE...` writes that anew."""
+"""The commands of the guides print what they show; `python tests/helpers/guides.py PAGE...` writes that again."""
 
 from pathlib import Path
 

@@ -194,7 +194,7 @@ def test_nothing_is_loaded_into_an_operand_without_elements(name, loc, layout, v
 @pytest.mark.parametrize("cols", [47, 48, 49, 63, 64])
 @pytest.mark.parametrize("pad", [0, 1, 2, 3])
 def test_what_a_load_fills_up(pad, cols, layout):
-    """The last row of a block, of 16 elements, gets zeros; other numbers, and rows of blocks behind it, get none."""
+    """The last row of a block, of 16 elements, gets zeros; other numbers, and rows of blocks after it, get none."""
     found = Program(a="f16")
     found.tile("m", "mat", 32, 64, "f16", layout=layout, valid=f"32x{cols}", more=f", pad={pad}")
     found.view("v", "a", (32, cols), (cols, 1))

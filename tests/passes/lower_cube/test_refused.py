@@ -85,7 +85,7 @@ def quantised(entry: int, out: str) -> Program:
 
 
 ONE = 0x3F800000
-"""The bits of 1.0; bit 46 tells that results have a sign."""
+"""The bits of 1.0; bit 46 states that results have a sign."""
 OWN = "a scale for all channels has no offset, shift or sign of its own"
 GROUPS = "a turned load copies groups of 32 x 32 elements of sizes that are known"
 FIT = "a turned load copies groups of 32 x 32 elements, which do not fit"

@@ -238,7 +238,7 @@ def test_blocks_in_memory(out):
 
 @pytest.mark.parametrize(("width", "line"), [(8, 8), (16, 16), (16, 20), (32, 32), (32, 40)])
 def test_blocks_of_columns_in_memory(width, line):
-    """Columns of blocks one behind the other, whose rows have gaps or not."""
+    """Columns of blocks one after the other, whose rows have gaps or not."""
     blocks = 64 // width
     found = sums(32, 64, "f16")
     found.view("vc", "c", (1, blocks, 2, 16, width), (32 * line * blocks, 32 * line, 16 * line, line, 1), layout="nz")

@@ -1,4 +1,4 @@
-"""The table of lower-cube: what the guide says, and what is certainly a multiple."""
+"""The table of lower-cube: what the guide says, and what is always a multiple."""
 
 import re
 from pathlib import Path
@@ -30,8 +30,8 @@ EXPRESSIONS = {
     "arith.addi %i, %n : index": 1,
     "arith.maxsi %i, %c1 : index": 1,
 }
-"""A computation of an index %i that begins at 0 and goes on by 32, and of any %n; the largest power of 2 up to 32 that
-its result is certainly a multiple of."""
+"""A computation of an index %i that begins at 0 and continues by 32, and of any %n; the largest power of 2 up to 32
+that its result is always a multiple of."""
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)

@@ -12,7 +12,7 @@ LAST = "lower-transfers"
 
 
 def moved(element: str, source: int, target: str, **tile: str) -> Program:
-    """Element ``source`` of a tile goes to place ``target``, behind a load and in front of a store."""
+    """Element ``source`` of a tile goes to place ``target``, after a load and before a store."""
     found = Program(a=element, c=element, at="=index")
     found.tile("x", "vec", 8, 32, element, **tile)
     found.view("va", "a", (8, 32), (32, 1))

@@ -21,7 +21,7 @@ def whole(shape: tuple[int, ...], element: str):
 
 
 def by_rows(name: str, element: str, values: int, swapped: bool = False) -> Program:
-    """70 columns of each row, and as many values for a row as are asked for."""
+    """70 columns of each row, and as many values for a row as are requested."""
     found = Program(a=element, b=element, c=element)
     for tile, array, valid in (("x", "a", 70), ("y", "b", values), ("z", "c", 70)):
         found.view(f"v{tile}", array, (5, valid), (valid, 1))

@@ -32,7 +32,7 @@ WHOLE = [0, 1, -1, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2**24 + 1, 2*
 
 
 def values(shape, element: str):
-    """Ordinary and special numbers, also in the part of a row behind whole registers."""
+    """Ordinary and special numbers, also in the part of a row after whole registers."""
     kind = STORAGE[element]
     if element.lstrip("us")[0] == "i":
         most = 62 if element == "i64" else 31

@@ -130,7 +130,7 @@ def test_sums_of_narrow_integers_along_rows_wrap(element, valid):
 
 
 def in_place(name: str, distance: int) -> Program:
-    """A reduction whose result lies some bytes behind the beginning of its source."""
+    """A reduction whose result lies some bytes after the beginning of its source."""
     found = program(name, "f32", 12, 96, 70)
     at = {"x": 0, "t": 8192, "z": distance}
     found.tiles = [line.replace("alloc_tile ", f"alloc_tile addr = %at{line[1]} ") for line in found.tiles]

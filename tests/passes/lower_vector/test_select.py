@@ -173,7 +173,7 @@ def test_selections(name, element, rows, cols, valid, width):
 
 @pytest.mark.parametrize(("element", "cols"), [("f32", 64), ("f32", 160), ("f16", 32), ("i8", 160)])
 def test_rows_of_bits_that_end_within_a_predicate(element, cols):
-    """Bits behind the last element are loaded with the others, and nothing is chosen by them."""
+    """Bits after the last element are loaded with the others, and nothing is chosen by them."""
     width = cols // 8
     found = selection("tsel", element, 4, cols, cols, 32)
     short = found.types["bits"].replace("4x32xui8", f"4x32xui8, valid=4x{width}")
@@ -241,7 +241,7 @@ def test_bits_in_the_place_of_what_is_compared():
 
 @pytest.mark.parametrize(("rows", "cols", "valid"), [(4, 64, 64), (3, 96, 70), (2, 320, 300)])
 def test_comparisons_of_tiles_are_the_same_in_both_libraries(rows, cols, valid):
-    """Only comparisons with a number have their rows of bits one behind the other in ``vpto``."""
+    """Only comparisons with a number have their rows of bits one after the other in ``vpto``."""
     program = comparison("tcmp", "f32", "le", rows, cols, valid, 64)
     text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
     a, b = values((rows, valid), "f32"), values((rows, valid), "f32")

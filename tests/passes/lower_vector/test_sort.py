@@ -82,7 +82,7 @@ FILLERS = {
      ("f16", 2, 31, 31, True), ("f32", 1, 1, 1, False)],
 )  # fmt: skip
 def test_groups_that_are_not_full_are_filled_up(element, rows, valid, records, shared, backend):
-    """What fills a group up stands before smaller scores and behind equal ones; what is no number comes last."""
+    """What fills a group up is before smaller scores and after equal ones; what is no number comes last."""
     kind = np.float16 if element == "f16" else np.float32
     a = RNG.integers(-4, 4, (rows, valid)).astype(kind)
     some = np.array([np.nan, -0.0, 0.0, np.inf, -np.inf, np.nan, 65504, FILLERS[element, backend], np.nan, -np.inf])
@@ -128,7 +128,7 @@ def test_destinations_that_end_in_the_midst_of_a_record_are_refused():
 
 
 def merged(lists: list[list[tuple[float, int]]], room: int, stops: bool = False) -> list[tuple[float, int]]:
-    """The largest that a list has in front, the first list's of equal ones, as far as there is room; with ``stops`` as
+    """The largest that a list has in front, the first list's of equal ones, as far as it fits; with ``stops`` as
     long as no list is empty."""
     left, found = [list(one) for one in lists], []
     while len(found) < room and any(left) and not (stops and not all(left)):
@@ -229,7 +229,7 @@ def test_lists_without_room_are_refused(room, scratch, stops, reason):
 
 
 def test_what_lies_behind_blocks_that_become_zeros_stays():
-    """Nine blocks of 16 records, of which eight are merged; %w lies behind the destination."""
+    """Nine blocks of 16 records, of which eight are merged; %w lies after the destination."""
     width = 9 * 16 * 2
     found = Program(a="f32", c="f32", d="f32")
     for name, array in (("x", "a"), ("z", "c"), ("w", "d")):

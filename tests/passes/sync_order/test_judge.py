@@ -118,7 +118,7 @@ def test_without_any_one_flag_the_proof_fails(seed: int):
 
 
 def test_what_only_the_next_iteration_needs_is_found_in_the_loop(monkeypatch: pytest.MonkeyPatch):
-    """The second store of an iteration comes behind the first of the one before: no run of what is around the loop."""
+    """The second store of an iteration comes after the first of the one before: no run of what is around the loop."""
     around = [line for _ in range(40) for line in (load("p", "x"), *pair("MTE2", "V"), add("x", "x", "y"))]
     loop = (LOOP, BARRIER, store("z", "q"), add("x", "x", "x"), "}")
     (judge,) = judges(next(iter(parse(kernel(*HEAD, *around, *loop, *around)).ops)), None)

@@ -27,7 +27,7 @@ def pair(source: str, target: str, number: int = 0) -> tuple[str, str]:
 
 
 def removed(text: str) -> tuple[str, list[Diagnostic]]:
-    """The program without what is needless, and what is said of it."""
+    """The program without what is needless, and what is reported of it."""
     module = parse(text, "program.pto")
     engine = DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0))
     pass_class("remove-redundant-sync")(target=None).run(module, engine)

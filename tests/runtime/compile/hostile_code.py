@@ -1,4 +1,4 @@
-"""Python that no generator writes: each line would stand in a function of generated code.
+"""Python that no generator writes: each line would be in a function of generated code.
 
 ``HOSTILE`` has the lines by the kind of node that is refused, ``TREES`` syntax trees that no text has.
 """
@@ -18,7 +18,7 @@ IDENTIFIERS = {
     "a_x": "a_",
     "t_loop": "t_",
 }
-"""What the generator is said to have made, with its kind."""
+"""What the generator claims to have made, with its kind."""
 
 HARMLESS = (
     "v_x = 1",

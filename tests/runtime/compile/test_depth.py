@@ -1,5 +1,5 @@
 """Functions with loops and regions as deep as may be are executed in every variant of generated code; deeper ones are
-refused at their place."""
+refused at their location."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_deepest_compiles_for_queues(name: str) -> None:
 @pytest.mark.parametrize("name", DEEPEST)
 @pytest.mark.parametrize("varies", [False, True])
 def test_the_deepest_runs_in_work_items(name: str, varies: bool) -> None:
-    """Also where work-items take different ways."""
+    """Also where work-items take different paths."""
     body = "%one = arith.constant 1 : i32\n%i0 = arith.constant 0 : index\n%i1 = arith.constant 1 : index\n"
     condition = "%t = arith.cmpi sge, %tid, %i0_ : i32\n%f = arith.cmpi slt, %tid, %i0_ : i32\n"
     constants = "%t = arith.constant true\n%f = arith.constant false\n"

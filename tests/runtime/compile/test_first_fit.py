@@ -16,7 +16,7 @@ UB = 192 * 1024
 
 
 def buffer(size: int, first: int = 0, last: int = 9, idle: bool = False) -> Buffer:
-    # Any operation: buffers are told apart by it.
+    # Any operation: buffers are distinguished by it.
     return Buffer(ModuleOp([]), "ub", size, first, last, None, idle)
 
 

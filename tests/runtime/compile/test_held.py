@@ -154,7 +154,7 @@ BIAS = "!pto.tile_buf<bias, 1x32xf32>"
     f"pto.tinsert ins(%p, %c0, %c0 : {ACC}, index, index) outs(%n0 : {MAT})",
 ])  # fmt: skip
 def test_other_work_of_the_matrix_unit_leaves_a_chain_held(statement: str) -> None:
-    """It has tiles of its own, or goes on with the sums."""
+    """It has tiles of its own, or continues with the sums."""
     more = "\n".join(f"%{name} = pto.alloc_tile : {type_}" for name, type_ in (
         ("n0", MAT), ("x", LEFT), ("y", RIGHT), ("p", ACC)))  # fmt: skip
     text = PRODUCT.replace("  pto.tload", f"  {more}\n  pto.tload", 1).replace(
@@ -236,7 +236,7 @@ def test_tiles_of_a_loop_are_not_held() -> None:
 
 
 def repeated(text: str) -> str:
-    """The program with everything behind the views and tiles in a loop."""
+    """The program with everything after the views and tiles in a loop."""
     text = text.replace("  %ap = pto", "  scf.for %i = %c0 to %n step %c1 {\n  %ap = pto")
     lines = text.replace("  return", "  }\n  return").split("\n")
     moved = [line for line in lines if "alloc_tile" in line]

@@ -100,7 +100,7 @@ def test_identifiers_can_be_read(name: str, identifiers: list[str]) -> None:
 
 
 def test_time_is_linear() -> None:
-    """Also for names that a number behind another one would take."""
+    """Also for names that a number after another one would take."""
 
     def seconds(count: int) -> float:
         started = process_time()
@@ -144,7 +144,7 @@ def test_names_of_values_have_no_meaning(names: tuple[str, str, str, str]) -> No
 
 
 def test_times_do_not_meet_values_of_that_name() -> None:
-    """What a clock said is kept in a local of its own."""
+    """The reading of a clock is kept in a local of its own."""
     tile = "!pto.tile<2x8xf32>"
     text = f"""func.func @f(%started: {tile}) -> {tile} {{
   %a = pto.tadd %started, %started : ({tile}, {tile}) -> {tile}

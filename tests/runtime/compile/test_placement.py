@@ -44,7 +44,7 @@ def test_tiles_that_are_allocated_together_and_used_one_after_the_other() -> Non
 
 
 def test_a_tile_that_is_used_again_keeps_its_memory() -> None:
-    """The verifier says so; where it is not asked, placement does."""
+    """The verifier says so; where it does not run, placement does."""
     module = pto_dialect.parse(program(both=True))
     with pytest.raises(VerifyError) as refused:
         pto_dialect.compile(module, target="a2a3")
@@ -79,7 +79,7 @@ def test_what_one_turn_of_a_loop_leaves_to_the_next(step: int) -> None:
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_what_a_loop_reads_lives_until_the_loop_ends(depth: int) -> None:
-    """Its next round reads it again, whatever this round does behind the last use."""
+    """Its next round reads it again, whatever this round does after the last use."""
     loops = "".join(f"scf.for %i{n} = %c0 to %c2 step %c1 {{\n" for n in range(depth))
     text = f"""func.func @f(%x0: {PART}, %x1: {PART}, %x2: {PART}) {{
   %c0 = arith.constant 0 : index

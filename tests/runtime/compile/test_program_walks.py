@@ -1,4 +1,4 @@
-"""What is asked of a whole program while it is compiled is asked of one list of its operations."""
+"""Queries about a whole program while it is compiled use one list of its operations."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ SECTIONS = {kind: f"pto.section.{kind} {{\n{BARRIER}\n}}" for kind in ("cube", "
         ([function("k", BARRIER)], {"all": "k"}),
         ([function("k", BARRIER, kind=CUBE)], {"all": "k"}),
         ([function("k", BARRIER, kind=VECTOR)], {"all": "k"}),
-        # What asks for the number of its vector core runs on both of them, where the function states its kind.
+        # What needs the number of its vector core runs on both of them, where the function states its kind.
         ([function("k", NUMBER, kind=VECTOR)], {"aiv": "k"}),
         ([function("k", NUMBER, kind=CUBE)], {"all": "k"}),
         ([function("k", NUMBER)], {"all": "k"}),
@@ -139,7 +139,7 @@ def calls(module: Operation) -> list[Operation]:
 
 
 def test_who_runs_a_call() -> None:
-    """Where cores of both kinds take part, those of the callee's kind, unless the call stands in code of that kind."""
+    """Where cores of both kinds take part, those of the callee's kind, unless the call is in code of that kind."""
     both = program(
         function("k", SECTIONS["cube"], SECTIONS["vector"], "func.call @v() : () -> ()",
                  "pto.section.vector {\nfunc.call @v() : () -> ()\n}", "func.call @p() : () -> ()"),

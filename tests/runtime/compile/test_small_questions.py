@@ -1,4 +1,4 @@
-"""What generated code and its parts are asked: names, shifts that are bounded, bytes of memrefs, signals between
+"""Small functions of generated code and its parts: names, shifts that are bounded, bytes of memrefs, signals between
 blocks, and values of work-items that are put together. Source: docs/reference/execution.md, "Launches".
 """
 

@@ -68,7 +68,7 @@ def test_trees_that_no_text_has_are_refused() -> None:
 
 @pytest.mark.parametrize("mark", ["\\\n", "\f", "\r", "\t", "\x1f", "\u2028", "\xa0"])
 def test_lines_are_those_of_python(mark: str) -> None:
-    """Whatever Python takes for a line, or for none, an import behind it is found."""
+    """Whatever Python takes for a line, or for none, an import after it is found."""
     with pytest.raises((ForeignCode, SyntaxError)):
         check_source(in_function(f"v_x = 1;{mark}import os"), IDENTIFIERS)
     with pytest.raises((ForeignCode, SyntaxError)):
@@ -99,7 +99,7 @@ def module() -> pto_dialect.api.Module:
 
 
 def test_code_is_checked_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An emitter that writes something else is found out."""
+    """An emitter that writes something else is reported."""
     monkeypatch.setattr(Emitter, "source", lambda self: "import os\n" + "\n".join(self.lines) + "\n")
     with pytest.raises(ForeignCode, match="Import"):
         pto_dialect.compile(module())

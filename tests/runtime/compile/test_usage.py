@@ -207,7 +207,7 @@ TRANSFER = """func.func @store(%s: !pto.ptr<f32, ub>, %d: !pto.ptr<f32>) {
 
 
 def test_pointers_that_loads_move_on() -> None:
-    """What a load gives behind the place that it has read is the same memory."""
+    """What a load gives after the memory that it has read is the same memory."""
     text = """module attributes {pto.target_arch = "a5"} {
     func.func @k(%x: !pto.ptr<f32, ub>) attributes {pto.kernel} {
       %n = arith.constant 1 : i16

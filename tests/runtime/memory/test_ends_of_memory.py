@@ -90,7 +90,7 @@ def test_views_without_elements_have_no_geometry(shape: tuple[int, ...]) -> None
     ({"a": 64, "b": 32}, "last", "b"),
 ])  # fmt: skip
 def test_windows_around_a_place(sizes: dict[str, int], offset: Any, name: str | None) -> None:
-    """Behind the last buffer of a rank still lies that buffer's; before the first window and behind the last, none."""
+    """After the last buffer of a rank still lies that buffer's; before the first window and after the last, none."""
     layout = Layout(sizes, 2)
     ends: dict[Any, int] = {"end": layout.nbytes, "last": layout.nbytes - 1}
     place = ends[offset] if offset in ends else int(offset)

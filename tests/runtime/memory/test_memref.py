@@ -274,7 +274,7 @@ def test_memory_that_does_not_fit_is_shared_or_refused() -> None:
 
 
 def test_a_tile_layout_over_a_memref() -> None:
-    """In blocks of 16 x 8 elements, the second block of columns starts 16 x 8 elements behind the first."""
+    """In blocks of 16 x 8 elements, the second block of columns starts 16 x 8 elements after the first."""
     mat = "memref<16x16xf32, #pto.address_space<mat>>"
     config = "{config = #pto.tile_buf_config<blayout=1 : i32, slayout=1 : i32, s_fractal_size=512, pad=0 : i32>}"
     body = (

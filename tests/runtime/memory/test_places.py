@@ -1,4 +1,4 @@
-"""Which places views, layouts and copies speak of, at the ends of what they are asked."""
+"""Which locations views, layouts and copies speak of, at the ends of their ranges."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PAIRED = [
 
 @pytest.mark.parametrize(("shape", "strides", "first"), PAIRED)
 def test_views_of_single_numbers_as_pairs(shape: tuple[int, ...], strides: tuple[int, ...], first: int) -> None:
-    """``first`` counts numbers; a part is told by it."""
+    """``first`` counts numbers; a part is identified by it."""
     memory = Arena.from_array(np.arange(64, dtype=np.uint8))
     fmt = format_of("f4E2M1x2")
     whole = GmTensor(memory.pointer(0, fmt.storage), (64,), (1,), fmt)
@@ -135,7 +135,7 @@ def _rows_meet(stride: int, rows: int, width: int) -> bool:
         (1, 5, Axis(0, 0, 4), 3, True), (0, 1, Axis(0, 0, 1), 4, False), (0, 2, Axis(0, 0, 1), 4, True),
         (4, 1, Axis(0, 0, 0), 2, True), (4, 5, Axis(0, 0, 0), 1, False), (0, 1, Axis(0, 0, 0), 1, False),
         (1, 1, Axis(0, 0, 1), 4, False), (1, 2, Axis(0, 0, 1), 1, False), (1, 2, Axis(0, 0, 1), 2, True),
-        # Blocks of two columns, each behind the other's last row.
+        # Blocks of two columns, each after the other's last row.
         (2, 3, Axis(2, 6, 1), 4, False), (2, 3, Axis(2, 5, 1), 4, True), (2, 3, Axis(2, 5, 1), 2, False),
         (2, 1, Axis(2, 2, 1), 4, False), (2, 1, Axis(2, 1, 1), 4, True), (2, 3, Axis(4, 0, 1), 2, False),
     ],

@@ -1,4 +1,4 @@
-"""Scales whose bytes lie in blocks, walked over by a loop: parts keep their places in the whole view.
+"""Scales whose bytes lie in blocks, walked over by a loop: parts keep their locations in the whole view.
 
 Source: docs/reference/layouts.md, "MX scales".
 """

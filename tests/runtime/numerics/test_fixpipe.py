@@ -211,7 +211,7 @@ def test_wrong_arguments(arguments, message):
 @pytest.mark.parametrize("dst", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("mode", ["req8_scalar", "qf322b8_pre_scalar", "req4_scalar", "qf322s4_pre_scalar"])
 def test_integers_of_a_mode_are_numbers_in_a_float(mode, dst):
-    """No program that is verified asks for it; what is stored then are still the numbers, not their bits."""
+    """No program that is verified uses it; what is stored then are still the numbers, not their bits."""
     src = "i32" if mode.startswith("req") else "f32"
     x = np.array([[-300, -5, 0, 3, 7, 200]], np.int32 if src == "i32" else np.float32)
     low, high = (-8, 7) if "4_" in mode or "s4" in mode else (0, 255)

@@ -14,7 +14,7 @@ from pto_dialect.runtime.numerics.matmul import matmul
 
 
 def to_f32(exact: Fraction, negative_zero: bool, letter: str = "R") -> float:
-    """One rounding of a rational to float32, subnormals and overflow included; nearest even unless told."""
+    """One rounding of a rational to float32, subnormals and overflow included; nearest even unless stated."""
     if exact == 0:
         return -0.0 if negative_zero else 0.0
     magnitude = abs(exact)

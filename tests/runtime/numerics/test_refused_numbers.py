@@ -106,7 +106,7 @@ PAIRS = [("i32", "i16"), ("i16", "ui8"), ("f32", "i16"), ("f32", "i32"), ("f32",
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_conversions_follow_their_arrays(source: str, target: str) -> None:
-    """One conversion, on arrays that come again, with others in their place, and on parts of arrays."""
+    """One conversion, on arrays that come again, with others instead, and on parts of arrays."""
     formats = format_of(source), format_of(target)
 
     def rest(values: Any, out: Any) -> None:

@@ -1,4 +1,4 @@
-"""Signals between cores: what one has stored before it signals, the other reads behind its wait, and not before."""
+"""Signals between cores: what one has stored before it signals, the other reads after its wait, and not before."""
 
 from __future__ import annotations
 

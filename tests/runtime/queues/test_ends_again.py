@@ -51,7 +51,7 @@ FMT = format_of("f32")
     (None, (2, 4, 8), (32, 8, 1)), ((64, 8), (8,), (1,)),
 ])  # fmt: skip
 def test_strides_of_entries(base: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    """Those of the tensor that holds the slots, where it has as many; else rows lie behind each other."""
+    """Those of the tensor that holds the slots, where it has as many; else rows lie one after the other."""
     arena = Arena.from_array(np.arange(2048, dtype=np.float32))
     steps = (32, 16, 1)[-len(base) :] if base else ()
     gm = (

@@ -144,7 +144,7 @@ def test_what_each_unit_waits_for_is_told() -> None:
 
 
 def test_somebody_may_let_something_go_on() -> None:
-    """Asked when nothing can; what it lets go on runs, and where it says no, the program is stuck."""
+    """Called when nothing can; what it lets continue runs, and where it says no, the program is stuck."""
     one, asked = core(), list[int]()
 
     def program() -> Any:

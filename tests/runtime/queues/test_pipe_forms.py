@@ -21,7 +21,7 @@ def kernel(text: str, entry: str | None = None) -> Kernel:
 
 
 def launch(text: str, entry: str | None, **given: np.ndarray) -> Kernel:
-    """Runs ``entry`` on arguments by name; the slots of queues in gm are there if they are asked for."""
+    """Runs ``entry`` on arguments by name; the slots of queues in gm are there if they are requested."""
     k = kernel(text, entry)
     given.setdefault("gm_slots", np.zeros(1 << 14, np.float32))
     k.run([given[name] for name, _ in k.arguments])

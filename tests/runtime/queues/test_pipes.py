@@ -105,7 +105,7 @@ def guarded(program: CubeToVector) -> str:
 
 
 def test_whole_entries_on_a5_concern_the_first_vector_core() -> None:
-    """A program that tells its vector cores apart runs on both."""
+    """A program that distinguishes its vector cores runs on both."""
     program = CubeToVector(split=0)
     k = kernel(guarded(program), "cube")
     assert k.program.vector_cores == 2

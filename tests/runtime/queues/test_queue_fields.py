@@ -17,7 +17,7 @@ from pto_dialect.runtime.run.machine import RunOptions
 
 
 def launch(text: str, entry: str, **given: np.ndarray) -> None:
-    """Runs ``entry`` on arguments by name; the slots of queues in gm are there if they are asked for."""
+    """Runs ``entry`` on arguments by name; the slots of queues in gm are there if they are requested."""
     module, found = parsed(text)
     assert found == []
     kernel = Kernel(module, entry, None, RunOptions())
@@ -157,7 +157,7 @@ def test_the_part_that_a_vector_core_pops(arch: str, swapped: bool) -> None:
 
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
 def test_a_handle_of_both_directions(arch: str) -> None:
-    """It has a place in the memory of either consumer; one direction is used."""
+    """It has a location in the memory of either consumer; one direction is used."""
     text = with_handles(CubeToVector(arch=arch, split=1, slots=4), "")
     text, count = re.subn(r"dir_mask = 1(.*?)(%fifo : i32)\)", r"dir_mask = 3\1\2, %zero : i32)", text)
     assert count == 2

@@ -204,7 +204,7 @@ def test_lanes_of_a_vector() -> None:
 
 
 def test_pairs_behind_a_pointer() -> None:
-    """Single numbers, as many as whole pairs have, behind one another."""
+    """Single numbers, as many as whole pairs have, one after the other."""
     pointer = bound("!pto.ptr<vector<2xf16>>", np.arange(8, dtype=np.float16))
     assert pointer.item_bytes == 4
     for array in (np.zeros(7, np.float16), np.zeros(16, np.float16)[::2]):
@@ -214,7 +214,7 @@ def test_pairs_behind_a_pointer() -> None:
 
 @pytest.mark.parametrize("space", ["", ", gm"])
 def test_plain_arrays_are_global_memory_at_once(space: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most arguments of most launches: nothing is asked but their type and how they lie."""
+    """Most arguments of most launches: nothing is checked but their type and how they lie."""
     monkeypatch.setattr(arguments, "bind_argument", None)
     bind = arguments.binder("x", type_of(f"!pto.ptr<f32{space}>"), get_profile("a5"), lambda _: "otherwise")
     values = np.arange(6, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Blocks one after the other and in parallel processes: same results, located errors, nothing left behind."""
+"""Blocks one after the other and in parallel processes: same results, located errors, nothing left over."""
 
 from __future__ import annotations
 

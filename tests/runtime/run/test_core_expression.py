@@ -1,4 +1,4 @@
-"""Expressions over the place of a core: their values, and that nothing else is one."""
+"""Expressions over the location of a core: their values, and that nothing else is one."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_cores_that_a_core_finds_in_its_block() -> None:
 
 
 def test_memories_of_cores() -> None:
-    """Those of the matrix unit are one for the block, each vector core has its own; names tell whose they are."""
+    """Those of the matrix unit are one for the block, each vector core has its own; names state whose they are."""
     found = block()
     cube, first, second = found.cores
     assert cube.arena("l1") is first.arena("l1") is second.arena("l1")
@@ -159,7 +159,7 @@ def test_signals_in_memory_change_in_one_step() -> None:
     seen: list[str] = []
 
     class Guard:
-        """Tells when it is held."""
+        """Reports when it is held."""
 
         def __enter__(self) -> None:
             seen.append("in")

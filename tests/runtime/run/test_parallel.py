@@ -113,7 +113,7 @@ def test_a_pipe_that_stays_has_no_ticket_for_now() -> None:
 
 
 class Blocks:
-    """Blocks of a kernel that do what they are told."""
+    """Blocks of a kernel that do as requested."""
 
     def __init__(self, fails: dict[int, BaseException] | None = None, log: ProfileLog | None = None) -> None:
         self.kernel = a_kernel()
@@ -140,7 +140,7 @@ def a_kernel() -> Kernel:
 
 
 def taken(blocks: Any, first: int, count: int) -> tuple[WorkerReport, list[int]]:
-    """What a process tells of the blocks from ``first`` on, and those that are left to others."""
+    """What a process reports of the blocks from ``first`` on, and those that are left to others."""
     tickets = _tickets(first, count)
     outcome = run_taken(blocks, ["bound"], count, tickets)
     left = list(_taken(tickets))

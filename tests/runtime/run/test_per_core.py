@@ -1,4 +1,4 @@
-"""Arguments that differ from core to core: what each core gets, plain, in processes and under watch."""
+"""Arguments that differ from core to core: what each core gets, plain, in processes and in instrumented runs."""
 
 from __future__ import annotations
 

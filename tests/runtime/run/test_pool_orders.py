@@ -1,4 +1,4 @@
-"""What processes that stay are told and what they tell, in one process: forms, orders, arguments and their end."""
+"""Messages to and from processes that stay, in one process: forms, orders, arguments and their end."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def member(live: Any) -> PoolWorker:
 
 
 def echo(source: int, sink: int) -> None:
-    """Tells what it is told."""
+    """Repeats the message that it gets."""
     while text := os.read(source, 4096):
         os.write(sink, text)
 

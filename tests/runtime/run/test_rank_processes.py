@@ -1,4 +1,4 @@
-"""What the processes of ranks tell each other: who waits, who has ended, and which failure counts."""
+"""What the processes of ranks report to each other: who waits, who has ended, and which failure counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pto_dialect.runtime.run.rank_processes import (
 
 
 def board(*rows: tuple[int, int, int]) -> Board:
-    """A board with a row (asked, passed, ended) for each process."""
+    """A board with a row (requested, passed, ended) for each process."""
     found = Board(len(rows))
     found.rows[...] = rows
     return found
@@ -45,13 +45,13 @@ def test_a_board_begins_with_zeros() -> None:
 @pytest.mark.parametrize(
     ("before", "now", "halted"),
     [
-        # Everybody has asked twice and got nothing.
+        # Everybody has requested twice and got nothing.
         ([(0, 0, 0), (5, 1, 0)], [(2, 0, 0), (7, 1, 0)], True),
         ([(0, 0, 0), (5, 1, 0)], [(9, 0, 0), (9, 1, 0)], True),
-        # One has asked once only: it may have asked before the other changed the signal.
+        # One has requested once only: it may have looked before the other changed the signal.
         ([(0, 0, 0), (5, 1, 0)], [(2, 0, 0), (6, 1, 0)], False),
         ([(0, 0, 0), (5, 1, 0)], [(0, 0, 0), (5, 1, 0)], False),
-        # One has gone on meanwhile.
+        # One has continued meanwhile.
         ([(0, 0, 0), (5, 1, 0)], [(2, 1, 0), (7, 1, 0)], False),
         ([(0, 0, 0), (5, 1, 0)], [(2, 0, 0), (7, 2, 0)], False),
         # Those that have ended do not ask; all have ended is no standstill.
@@ -95,7 +95,7 @@ def outcome(rule: str, stopped: bool, *notes: str) -> WorkerReport:
 
 
 def test_the_failure_that_counts() -> None:
-    """The first that has stopped the others; of ranks that wait for each other, all with their places in order."""
+    """The first that has stopped the others; of ranks that wait for each other, all with their locations in order."""
     fine = WorkerReport({0: []})
     found = _first_failure([fine, outcome("deadlock", True), outcome("mem-oob", False), outcome("mem-align", False)])
     assert isinstance(found, ProgramError) and (found.rule, found.message) == ("mem-oob", "of mem-oob")
@@ -175,7 +175,7 @@ def test_an_error_with_an_operation_gets_its_place() -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It leaves interrupts to the first one, reports, tells that it has ended, and goes at once."""
+    """It leaves interrupts to the first one, reports, states that it has ended, and goes at once."""
     going = apart(2, 2)
     codes: list[int] = []
     monkeypatch.setattr(rank_processes.os, "_exit", codes.append)
@@ -206,7 +206,7 @@ def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_standstill_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first process listens until everybody has told something; what ends without a word is lost."""
+    """The first process listens until everybody has reported something; what ends without a message is lost."""
     monkeypatch.setattr(rank_processes, "_LOOK", 0.0)
     going = apart(2, 2)
     ends = [os.pipe() for _ in range(2)]

@@ -22,7 +22,7 @@ FORGETS = f"""
         {TELL}
       }}
 """
-"""In place of ``TELL``: nobody tells the last rank."""
+"""In place of ``TELL``: nobody informs the last rank."""
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 8])

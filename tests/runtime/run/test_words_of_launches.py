@@ -70,7 +70,7 @@ class Kept(np.ndarray):
     (lambda: np.full(16, 3, np.float32)[::2], (False, False)), (lambda: np.broadcast_to(np.float32(3), 8), None),
 ])  # fmt: skip
 def test_arrays_that_are_taken_as_they_are(make: Any, works: Any, place: int) -> None:
-    """An array that may be written, of the right type, whose elements lie in order; the others are told."""
+    """An array that may be written, of the right type, whose elements lie in order; the others are reported."""
     kernel = pto_dialect.compile(pto_dialect.parse(TEXT))
     given: list[Any] = [np.full(8, 5, np.float32), np.zeros(8, np.float32)]
     given[place] = make()

@@ -1,4 +1,4 @@
-"""Processes that stay for further launches: same results and errors, for as long as launches are alike."""
+"""Processes that stay for further launches: same results and errors, for as long as launches are of one form."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_process_that_is_killed_between_launches(kernel: Kernel) -> None:
         check(kernel, values(seed))
     found = members(kernel)
     os.kill(found[0], signal.SIGKILL)
-    # It is gone once there is a status to be waited for, which the pool does.
+    # It ends once there is a status to be waited for, which the pool does.
     os.waitid(os.P_PID, found[0], os.WEXITED | os.WNOWAIT)
     check(kernel, values(3))
     check(kernel, values(4))

@@ -23,7 +23,7 @@ def core() -> Core:
 
 
 def adding(core: Core, items: Any, mask: Any, seen: list[list[int]]) -> None:
-    """Adds one to what every work-item has in slot 3, and tells what it was."""
+    """Adds one to what every work-item has in slot 3, and states what it was."""
     before = resume(core, items, 3, I32).copy()
     seen.append(before.tolist())
     keep(core, items, mask, 3, before + 1)

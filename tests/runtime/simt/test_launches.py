@@ -1,4 +1,4 @@
-"""Launches: dimensions, sections, calls, kept values, memory of work-items, and what stops a run."""
+"""Launches: dimensions, sections, calls, retained values, memory of work-items, and what stops a run."""
 
 from __future__ import annotations
 
@@ -380,7 +380,7 @@ LOCK = """
 
 
 def test_a_lock_that_is_freed_behind_the_loop() -> None:
-    """The work-item that has the lock goes on when all others have left the loop, which they never do."""
+    """The work-item that has the lock continues when all others have left the loop, which they never do."""
     with pytest.raises(
         ProgramError, match=r"31 of 32 work-items, work-item \(1, 0, 0\) among them, wait in a loop"
     ) as raised:

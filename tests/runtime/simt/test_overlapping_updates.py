@@ -1,4 +1,4 @@
-"""Atomic updates of places that share bytes: one after the other, in the order of the work-items."""
+"""Atomic updates of locations that share bytes: one after the other, in the order of the work-items."""
 
 from __future__ import annotations
 

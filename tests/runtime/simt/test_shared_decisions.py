@@ -1,6 +1,5 @@
-"""What work-items decide together although the program leaves the choice to numbers: sizes of memory and ways through
-blocks. Source: docs/reference/work-items.md, "Operations".
-"""
+"""What work-items decide together although the program leaves the choice to numbers: sizes of memory and control-flow
+paths through blocks. Source: docs/reference/work-items.md, "Operations"."""
 
 from __future__ import annotations
 
@@ -66,7 +65,7 @@ def test_memory_of_sizes_that_differ() -> None:
 
 
 def test_a_pointer_that_blocks_use_which_work_items_reach_at_different_times() -> None:
-    """Work-item i goes round i + 1 times, and stores behind the loop where the pointer of its last turn is."""
+    """Work-item i goes round i + 1 times, and stores after the loop where the pointer of its last iteration is."""
     body = """cf.br ^again(%i0 : i32)
     ^again(%n: i32):
     %turn = arith.index_cast %n : i32 to index

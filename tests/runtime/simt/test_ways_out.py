@@ -59,7 +59,7 @@ def test_blocks_of_a_region_are_reached_together() -> None:
 
 
 def test_values_of_a_block_that_work_items_leave_at_different_times() -> None:
-    """Work-item i goes round i + 1 times; what it has loaded last, and the sum so far, are used behind the loop."""
+    """Work-item i goes round i + 1 times; what it has loaded last, and the sum so far, are used after the loop."""
     body = """cf.br ^again(%i0, %i0 : i32, i32)
     ^again(%n: i32, %sum: i32):
     %turn = arith.index_cast %n : i32 to index

@@ -111,7 +111,7 @@ def test_block_loads_under_a_mask_touch_active_lanes_only() -> None:
     more = {"n": ("index", 0), "s": ("i16", 1), "m": (mask(64), active)}
     (got,) = loads(body, "f32", source, {"r": vreg("f32", 64)}, **more)
     equal(got, np.where(active, source, np.float32(0)))
-    # The buffer ends behind the last active lane.
+    # The buffer ends after the last active lane.
     (got,) = loads(body, "f32", source[:56].copy(), {"r": vreg("f32", 64)}, **more)
     equal(got, np.where(active, source, np.float32(0)))
 

@@ -1,4 +1,4 @@
-"""Instructions on registers that stand alone, lane by lane against formulas in plain Python."""
+"""Instructions on registers that are alone, lane by lane against formulas in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instructions between registers and memory that stand alone, and sorting, against formulas in plain Python."""
+"""Instructions between registers and memory that are alone, and sorting, against formulas in plain Python."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_an_unaligned_stream_of_loads() -> None:
 
 
 def test_an_unaligned_stream_of_stores() -> None:
-    """Each store goes on behind the elements that the one before has taken."""
+    """Each store continues after the elements that the one before has taken."""
     a, b, v, p = numbers("f32", 17), numbers("f32", 18), vreg("f32"), ptr("f32")
     out = np.zeros(256, np.float32)
     text = f"""%five = arith.constant 5 : i32
@@ -167,7 +167,7 @@ def test_a_stream_of_compacted_lanes(mode: str) -> None:
     twice = kept + kept if mode == "POST_UPDATE" else kept
     assert out.tolist() == twice + [0.0] * (256 - len(twice))
     final = 8 * len(kept) if mode == "POST_UPDATE" else 0
-    # 2 words and 8 bytes on are the same place; the updated forms access the base itself.
+    # 2 words and 8 bytes on are the same location; the updated forms access the base itself.
     assert register[2] == final and not np.delete(register, 2).any()
 
 

@@ -1,4 +1,4 @@
-"""Instructions on predicates that stand alone, bit by bit against formulas in plain Python."""
+"""Instructions on predicates that are alone, bit by bit against formulas in plain Python."""
 
 from __future__ import annotations
 

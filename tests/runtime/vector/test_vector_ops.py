@@ -65,7 +65,7 @@ def test_fused_multiply_add_rounds_once() -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 @settings(max_examples=12)
 def test_carries(x: int, y: int) -> None:
-    """Sums and differences of 64 bits in two words."""
+    """Sums and differences of 64 bits in two halves."""
     values = [buffer(np.array([number], np.uint32)) for number in (x, y)]
     out = np.zeros(512, np.uint32)
     v, m, p = "!pto.vreg<64xui32>", "!pto.mask<b32>", "!pto.ptr<ui32, ub>"

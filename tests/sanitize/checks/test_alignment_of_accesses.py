@@ -21,7 +21,7 @@ def move(load: str, store: str) -> list[str]:
 
 
 def aligned(*lines: str, checks: tuple[str, ...] = ("bounds", "init"), times: int = 1) -> list[tuple[str, int]]:
-    """What is said of addresses, and how often it happened."""
+    """What is reported of addresses, and how often it happened."""
     found = [one for one in diagnostics(scope(*lines, times=times), checks=checks) if one.rule == "mem-align"]
     counts = [int(note.message.split()[2]) for one in found for note in one.notes[-1:] if "happened" in note.message]
     return [(one.message, (counts or [1])[0]) for one in found]

@@ -21,7 +21,7 @@ HEAD = """func.func @f(%p: !pto.ptr<i32, ub>, %m: memref<16xi32>, %c: index, %t:
         ),
         ("cf.switch %x : i32, [\n    default: ^a,\n    1: ^b\n  ]\n^a:\n  return\n^b:\n  return", "cf.switch (line 3)"),
         ("%b = arith.cmpi eq, %x, %x : i32\n  cf.cond_br %b, ^a, ^a\n^a:\n  return", "cf.cond_br (line 4)"),
-        # What is passed on to the only block that follows decides nothing.
+        # What is passed on to the only block that follows is redundant.
         ("cf.br ^a(%x : i32)\n^a(%y: i32):\n  return", None),
         ("memref.store %x, %m[%c] : memref<16xi32>\n  return", None),
         (

@@ -25,7 +25,7 @@ set_quant_vector atomic_add ldg pand vcmp tquant tcmp
 
 
 def one(cls: type[Operation]) -> Operation:
-    """An operation of a class, without operands: what is asked depends on the class."""
+    """An operation of a class, without operands: the result depends on the class."""
     return object.__new__(cls)
 
 

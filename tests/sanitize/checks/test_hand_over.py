@@ -201,7 +201,7 @@ def test_dependent_operations_of_the_vector_unit(
 
 @pytest.mark.parametrize("places", [1024, 0])
 def test_work_in_place_behind_the_last_of_several_reads(places: int, monkeypatch: pytest.MonkeyPatch):
-    """Reads in front of a barrier are over; of those behind it the last one counts."""
+    """Reads before a barrier are over; of those after it the last one counts."""
     monkeypatch.setattr(shadow, "MAX_RANGES", places)
     read, work = "pto.tadds ins(%x, %one : T, f32) outs(%z : T)", "pto.tadd ins(%x, %x : T, T) outs(%x : T)"
     assert not diagnostics(chain(8, "a3", read, barrier("V"), second=work), [])

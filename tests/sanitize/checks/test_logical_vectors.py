@@ -1,6 +1,5 @@
-"""Logical vectors under watch: what their loads and stores touch. Source: docs/reference/instrumentation.md, "Order of
-events".
-"""
+"""Logical vectors in instrumented runs: what their loads and stores touch. Source: docs/reference/instrumentation.md,
+"Order of events"."""
 
 import numpy as np
 import pytest
@@ -84,7 +83,7 @@ def test_unwritten_lanes_that_a_mask_leaves_out():
     ],
 )
 def test_loads_read_active_lanes_only(statement: str):
-    """Of a buffer of 16 elements, the first 16 lanes; nothing behind it was written."""
+    """Of a buffer of 16 elements, the first 16 lanes; nothing after it was written."""
     lines = [line.replace("%c256", "%c64") for line in LOADED]
     more = [
         "%zero = arith.constant 0.0 : f32", f"%z0 = pto.vmi.vbrc %zero : f32 -> {V}", "%one = arith.constant 1 : i16",

@@ -1,4 +1,4 @@
-"""What a read tells about the bytes that it finds: never written, good, or made of such that were never written."""
+"""What a read reports about the bytes that it finds: never written, good, or made of such that were never written."""
 
 from __future__ import annotations
 

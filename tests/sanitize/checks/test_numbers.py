@@ -1,4 +1,4 @@
-"""Infinities and NaNs are told of where they come up, and not where they are passed on."""
+"""Infinities and NaNs are reported where they come up, and not where they are passed on."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_a_barrier_on_one_pipe_orders_nothing_between_pipes():
 
 @pytest.mark.parametrize("primed", [True, False])
 def test_double_buffering_with_a_primed_flag(primed: bool):
-    """The set before the loop is the first token; without it nothing can go on."""
+    """The set before the loop is the first token; without it nothing can continue."""
     body = [
         "scf.for %i = %i0 to %i3 step %i1 {",
         wait_flag("MTE3", "MTE2"),
@@ -123,7 +123,7 @@ FROM = {
 
 @pytest.mark.parametrize("source", FROM)
 def test_blocks_of_a_program_without_flags_may_store_the_same(source: str):
-    """Nobody can tell then which of them was last; where each stores its own, the result depends on it."""
+    """It is unknown then which of them was last; where each stores its own, the result depends on it."""
     part = ["%block = pto.get_block_idx", "%n = arith.constant 16 : i64", "%at = arith.muli %block, %n : i64"]
     index = "%i = arith.index_cast %at : i64 to index"
     own = "%own = pto.addptr %a, %i : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>"

@@ -17,7 +17,7 @@ Copied = list[tuple[object, Region, bool]]
 def overwritten(
     copied: Copied, monkeypatch: pytest.MonkeyPatch, repeated: bool = False
 ) -> list[tuple[object, set[int]]]:
-    """The memories and bytes that are told of a copy."""
+    """The memories and bytes that a message names for a copy."""
     found: list[tuple[object, set[int]]] = []
 
     def tell(observer: Any, context: Any, arena: object, shared: Any) -> None:

@@ -1,4 +1,4 @@
-"""Vector scopes under watch: each micro-operation has its place, the scope is one instruction of V.
+"""Vector scopes in instrumented runs: each micro-operation has its location, the scope is one instruction of V.
 
 Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumentation.md, "Order of events".
 """
@@ -120,7 +120,7 @@ def test_which_barriers_order_which_accesses(order: str, kind: str):
 
 
 def test_a_store_that_is_made_again_in_a_scope_is_in_order_with_itself():
-    """One statement after the other may store to one place without a barrier only if it is the same one."""
+    """One statement after the other may store to one location without a barrier only if it is the same one."""
     body = scope(vlds("v", "%x"), "scf.for %k = %i0 to %i3 step %i1 {", vsts("%v", "%y"), "}")
     assert not diagnostics(program(*BUFFERS, *LOADED, *body, *stored("%y")))
     twice = scope(vlds("v", "%x"), vsts("%v", "%y"), vsts("%v", "%y"))

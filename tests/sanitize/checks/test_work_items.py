@@ -1,6 +1,5 @@
-"""Work-items under watch: races between them, unwritten memory, bounds. Source: docs/reference/instrumentation.md, "No
-findings".
-"""
+"""Work-items in instrumented runs: races between them, unwritten memory, bounds. Source:
+docs/reference/instrumentation.md, "No findings"."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_the_range_that_was_left_alone_longest_is_forgotten(monkeypatch: pytest.
 
 
 def test_interleaved_runs_do_not_depend_on_each_other() -> None:
-    """Two cores fill rows of 32 bytes by turns: between the first and the last byte of both, none in common."""
+    """Two cores fill rows of 32 bytes alternately: between the first and the last byte of both, none in common."""
     of = observer()
     even, odd = Region(0, 32, ((8, 64),)), Region(32, 32, ((8, 64),))
     of.regions = [(ONE, even, True)]

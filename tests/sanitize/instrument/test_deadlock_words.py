@@ -1,4 +1,4 @@
-"""Which signals are awaited, present, and still to be sent when nothing can go on."""
+"""Which signals are awaited, present, and still to be sent when nothing can continue."""
 
 from __future__ import annotations
 

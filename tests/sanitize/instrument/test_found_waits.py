@@ -1,4 +1,4 @@
-"""How the waits of a run are told, and what a run is said to have waited for.
+"""How the waits of a run are reported, and what a run reports to have waited for.
 
 Source: docs/reference/cycles.md, "Waits".
 """

@@ -61,7 +61,7 @@ def test_content_is_lost_to_the_second_of_two_other_tiles() -> None:
 
 
 def sum_at(distance: int) -> list[str]:
-    """A sum whose result is ``distance`` bytes behind one of its sources."""
+    """A sum whose result is ``distance`` bytes after one of its sources."""
     lines = (*ENDS, load("p", "x"), load("q", "y"), add("x", "y", "z"), store("z", "o"))
     return findings(*lines, x=4096, y=8192, z=4096 + distance)
 

@@ -1,4 +1,4 @@
-"""Two tiles that one pipe loads into the same bytes: an error where both are used, nothing where they take turns."""
+"""Two tiles that one pipe loads into the same bytes: an error where both are used, nothing where they alternate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of content that another tile has replaced."""
+"""What is reported of content that another tile has replaced."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Run:
 
 @pytest.mark.parametrize(("site", "told"), [(4, False), (5, False), (6, True)])
 def test_what_is_renewed_in_a_loop_is_not_lost(site: int, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An operation 5 makes the next content of %b of %a: what stands before it reads that in the next iteration."""
+    """An operation 5 makes the next content of %b of %a: what is before it reads that in the next iteration."""
     run = Run(monkeypatch, (0, 256), (128, 384))
     run.tiles.renewed[1, 2] = 5
     assert (run.read(site) is not None) == told
@@ -91,7 +91,7 @@ def test_one_place_for_two_tiles_may_be_planned(
 def test_room_for_one_of_them(
     first: tuple[int, int], second: tuple[int, int], place: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behind all tiles, aligned, inside of the memory."""
+    """After all tiles, aligned, inside of the memory."""
     run = Run(monkeypatch, first, second)
     found = run.read(3)
     assert found is not None and (f"from byte {place} on" in (found.help or "")) == (place is not None)

@@ -73,7 +73,7 @@ def regions(rng: np.random.Generator) -> Region | Elements:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_every_byte_is_remembered(seed: int) -> None:
-    """Writers of single bytes, kept apart, are those of the places."""
+    """Writers of single bytes, kept separate, are those of the addresses."""
     rng = np.random.default_rng(seed)
     memory, writers = Shadow(2048), np.zeros(2048, np.int64)
     for event in range(1, 60):

@@ -46,7 +46,7 @@ def test_a_scalar_wait_that_nobody_ends(before: list[str]) -> None:
 
 
 def test_what_holds_up_a_buffer_number_is_told() -> None:
-    """The transfer behind the wait never gets to give the number back."""
+    """The transfer after the wait never gets to give the number back."""
     lines = [get("MTE2"), wait_flag("V", "MTE2"), load("%x"), release("MTE2"), get("S"), READ, release("S")]
     (found,) = diagnostics(program(X, *lines))
     assert [note.message.split(" in ")[0] for note in found.notes] == [

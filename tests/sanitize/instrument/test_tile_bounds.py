@@ -58,7 +58,7 @@ def test_each_statement_is_told_of_once() -> None:
 
 
 def test_elements_of_the_other_operands_are_inside() -> None:
-    """The places of the indices and of the destination are the instruction's own."""
+    """The locations of the indices and of the destination are the instruction's own."""
     for index in (512, 767, 4096, 4351):
         assert "mem-oob-tile" not in [one.rule for one in diagnostics(gather(index), [np.zeros(4, np.float32)])]
     for index in (768, 4095, 4352):

@@ -35,7 +35,7 @@ def test_parts_and_unions_of_what_was_read_are_warm() -> None:
 
 
 def test_a_transfer_that_starts_before_the_first_one_ends_is_cold() -> None:
-    """Cores are simulated one after the other, and run side by side."""
+    """Cores are simulated one after the other, and run concurrently."""
     warmth = Warmth()
     assert touch(warmth, 100, 200, Region(0, 1024)) == 1024
     assert touch(warmth, 0, 150, Region(0, 1024)) == 1024

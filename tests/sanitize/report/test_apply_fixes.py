@@ -50,7 +50,7 @@ def patched(text: str, *changes: Change, functions: list[Operation] | None = Non
 
 
 def statements(text: str) -> list[str]:
-    """The statements of the body, from the first behind the constants on."""
+    """The statements of the body, from the first after the constants on."""
     lines = [line.strip() for line in text.splitlines()]
     return lines[lines.index(X.splitlines()[1].strip()) + 1 : lines.index("return")]
 

@@ -1,4 +1,4 @@
-"""Ranges of bytes in words. Source: docs/reference/instrumentation.md, "Findings"."""
+"""Ranges of bytes as text. Source: docs/reference/instrumentation.md, "Findings"."""
 
 from __future__ import annotations
 

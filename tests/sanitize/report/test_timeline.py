@@ -95,7 +95,7 @@ ITEMS = """pto.section.simt <<<64, 1, 1>>> {
 
 @pytest.mark.parametrize("body", [SCOPE, ITEMS], ids=["vecscope", "section.simt"])
 def test_a_scope_is_an_instruction_of_its_own(body: str) -> None:
-    """Also where nothing stands before it."""
+    """Also where nothing is before it."""
     text = f"""module attributes {{pto.target_arch = "a5"}} {{
   func.func @k(%n: i32) attributes {{pto.kernel}} {{
     {body}

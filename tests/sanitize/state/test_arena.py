@@ -1,4 +1,4 @@
-"""Watched memories: when their bytes are made, and what an access is known by."""
+"""Instrumented memories: when their bytes are made, and what an access is known by."""
 
 import numpy as np
 

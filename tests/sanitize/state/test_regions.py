@@ -53,7 +53,7 @@ def test_bytes_of_single_elements(starts: list[int], item: int) -> None:
 @pytest.mark.parametrize("offset", [0, 4, 6, 64])
 @pytest.mark.parametrize("stride", [16, 24, 64])
 def test_cells_of_several_bytes(offset: int, stride: int) -> None:
-    """The grain divides all places, so that a cell belongs to the region or not."""
+    """The grain divides all locations, so that a cell belongs to the region or not."""
     region = Region.of(offset, [3, 2], [stride, 2], 2)
     assert region is not None
     assert offset % region.grain == 0 and stride % region.grain == 0

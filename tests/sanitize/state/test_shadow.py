@@ -28,7 +28,7 @@ def any_region(rng: np.random.Generator) -> Bytes:
 @pytest.mark.parametrize("places", [1024, 6])
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_noted_for_bytes(seed: int, places: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a memory has had too many places, from when on each cell has a record."""
+    """Also where a memory has had too many locations, from when on each cell has a record."""
     monkeypatch.setattr(module, "MAX_RANGES", places)
     rng = np.random.default_rng(seed)
     memory = Shadow(SIZE)

@@ -1,4 +1,4 @@
-"""Arrays of watched memory behave like the arrays they stand for, and report the bytes that are used."""
+"""Arrays of instrumented memory behave like the arrays they stand for, and report the bytes that are used."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ KEYS = [
 
 @pytest.mark.parametrize("number", range(len(KEYS)))
 def test_where_a_part_begins(number: int) -> None:
-    """Its bytes are those of numpy's view, whether its place is known beforehand or is asked of the view."""
+    """Its bytes are those of numpy's view, whether its location is known beforehand or is read from the view."""
     key = KEYS[number]
     window, plain, accesses = instrumented()
     part = plain[key]

@@ -18,7 +18,7 @@ SIZES = {
     "pto.tsync": (0, None),
     "pto.mem_bar": (0, 0),
 }
-"""The fewest and the most values that an operation takes, in front of ``outs``; ``None``: any number."""
+"""The fewest and the most values that an operation takes, before ``outs``; ``None``: any number."""
 
 
 @pytest.mark.parametrize("name", SIZES)

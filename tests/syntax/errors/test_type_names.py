@@ -1,4 +1,4 @@
-"""Which type a word was probably meant to be."""
+"""Which type a token was probably meant to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about a token in the wrong place, by what could stand there and what stands before it."""
+"""What is reported about a token in a wrong position, by what could be there and what is before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pto_dialect.syntax.read.tokens import Tok
 def situation(
     kind: str, text: str, expected: str, *before: str, following: str | None = None, behind: str = "i32"
 ) -> Situation:
-    """The token ``text`` of a kind behind tokens of the kinds ``before``, on one line."""
+    """The token ``text`` of a kind after tokens of the kinds ``before``, on one line."""
     line = "%x = " + " ".join(["word"] * len(before)) + " "
     statement = [Tok(one, "word", 5 + 5 * place) for place, one in enumerate(before)]
     token = Tok(kind, text, len(line))
@@ -35,7 +35,7 @@ def rule(found: Message | None) -> str | None:
 @pytest.mark.parametrize("expected", ["TYPES", "ANGLE", "USES WORD"])
 @pytest.mark.parametrize("text", ["float", "qqqqqq"])
 def test_words_where_types_belong(before: str, expected: str, text: str) -> None:
-    """Only where a type could stand, and only behind a mark that types follow; behind '=' only near names."""
+    """Only where a type could stand, and only after a mark that types follow; after '=' only near names."""
     told = expected != "USES WORD" and before in ("COLON", "ARROW", "LPAR", "EQUAL", "TYPE_ALIAS")
     told &= not (before == "EQUAL" and text == "qqqqqq")
     found = _type(situation("WORD", text, expected, before))
@@ -91,7 +91,7 @@ def test_arrows(
 @pytest.mark.parametrize("expected", ["LBRACE", "LBRACE COLON", "COLON", "WORD"])
 @pytest.mark.parametrize("before", [("STRING", "LPAR"), ("STRING", "RPAR"), ("OP_PAREN", "LPAR"), ("OP_PAREN", "RPAR")])
 def test_types_without_a_colon(kind: str, expected: str, before: tuple[str, ...]) -> None:
-    """Behind the bracket of a generic form, where regions could stand, and wherever a colon could stand."""
+    """After the bracket of a generic form, where regions could stand, and wherever a colon could stand."""
     found = _missing_colon(situation(kind, "i32", expected, *before))
     generic = before == ("STRING", "LPAR") and "LBRACE" in expected
     if kind == "WORD" or not (generic or "COLON" in expected):

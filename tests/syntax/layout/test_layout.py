@@ -104,7 +104,7 @@ def test_programs_stay_what_they_are(file: Path) -> None:
 
 @given(st.integers(0, len(FILES) - 1), st.integers(0, 2**32))
 def test_the_layout_of_the_author_does_not_matter(index: int, seed: int) -> None:
-    """White space that is there becomes another one; what comes out is read as the same program."""
+    """White space that is there becomes another one; the result is read as the same program."""
     text = FILES[index].read_text(encoding="utf-8")
     if "expected-" in text or "@LINE" in text or len(text) > 20_000:
         return

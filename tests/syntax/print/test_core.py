@@ -213,7 +213,7 @@ func.func private @g()
 @pytest.mark.parametrize(
     "statement",
     [
-        # The custom form always has flags, says one type, and has no place for these attributes.
+        # The custom form always has flags, says one type, and has no location for these attributes.
         '%0 = "arith.constant"() <{other = 1 : i64, value = 1 : i32}> : () -> i32',
         '%0 = "arith.extf"(%f) <{other}> : (f32) -> f64',
         '"scf.condition"(%c) {note} : (i1) -> ()',

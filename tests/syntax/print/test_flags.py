@@ -22,7 +22,7 @@ FORMS = (
     "olt, %x, %x{0} : f32",
     "slt, %a, %a{0} : i32",
 )
-"""What may stand behind the name of an operation, with flags between operands and types."""
+"""What may stand after the name of an operation, with flags between operands and types."""
 
 
 def program(statement: str) -> str:

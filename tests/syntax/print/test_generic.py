@@ -41,7 +41,7 @@ def read(text: str) -> ModuleOp:
         ("pto.trowsum", 4, 0, None),
         # src0, src1, src0Idx, src1Idx, dst?, dstIdx?
         ("pto.tpartargmax", 6, 0, (1, 1, 1, 1, 1, 1)),
-        # src, dst?, exp?, max?, scaling?, exp_zz?: destinations stand in order
+        # src, dst?, exp?, max?, scaling?, exp_zz?: destinations are in order
         ("pto.tquant.mx", 5, 0, (1, 1, 1, 1, 1, 0)),
         ("pto.tquant.mx", 6, 0, (1, 1, 1, 1, 1, 1)),
         # src, dst, fp?, preQuantScalar?
@@ -154,7 +154,7 @@ def test_generic_text_passes_through_another_tool(options: list[str]) -> None:
     assert done.returncode == 0, done.stderr
     again = read(done.stdout)
     assert same_module(again, module) is None
-    # Its own spelling of everything that both print alike.
+    # Its own spelling of everything that both print in the same way.
     if options:
         ours = print_module(again, generic=True)
         assert sorted(_bare(ours)) == sorted(_bare(done.stdout))

@@ -165,7 +165,7 @@ def test_every_operation_survives_both_forms(shape: Shape) -> None:
 
 
 def test_operations_with_everything_required_have_a_custom_form() -> None:
-    """Whatever has no optional parts can be said in custom form, except where there is none."""
+    """Whatever has no optional parts can be stated in custom form, except where there is none."""
     for cls in all_op_classes():
         declared = signature(cls)
         plain = all(slot.arity == "1" for slot in (*declared.operands, *declared.results))

@@ -241,7 +241,7 @@ NOT_IN_CUSTOM_FORM = [
     ": ($L0C, $L1, i64, i64, i64, i64, f32) -> ()",
     # The scratch tile of a value form.
     '%0 = "pto.tmrgsort"(%n, %n1) {operandSegmentSizes = array<i32: 1, 0, 0, 1, 0>} : ($TT, $TT) -> $TT',
-    # A word that the operation does not take.
+    # A token that the operation does not take.
     '%0 = "pto.ppack"(%m) {part = "MIDDLE"} : ($M) -> !pto.mask<b16>',
     # Half of a valid region.
     '%0 = "pto.subview"(%t, %i, %j, %i) {operandSegmentSizes = array<i32: 1, 2, 1, 0>, sizes = [8, 8]} '

@@ -1,4 +1,4 @@
-"""What counts as a location, and what is told where text is none."""
+"""What counts as a location, and what is reported where text is none."""
 
 from __future__ import annotations
 

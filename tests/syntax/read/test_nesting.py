@@ -1,5 +1,5 @@
 """What is nested deeply, or stands for much through aliases, is worked on in linear time up to a limit, and beyond it
-is an error at its place."""
+is an error at its location."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pto_dialect.syntax.read.parser import parse_program
 
 @pytest.fixture(autouse=True)
 def usual_recursion_limit() -> Iterator[None]:
-    """Every test starts with the room that a fresh process has."""
+    """Every test starts with the stack that a fresh process has."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(1000)
     yield
@@ -142,7 +142,7 @@ def test_beyond_the_limit_is_one_error(name: str, more: int) -> None:
 def test_place_of_the_region_that_is_too_deep() -> None:
     text = function("scf.if %t {\n" * 1200 + "}\n" * 1200)
     _, found = parsed(f"module {{\n{text}}}\n")
-    # The module, the function, three constants and all conditions that are allowed stand above the line.
+    # The module, the function, three constants and all conditions that are allowed are above the line.
     assert [entry[:3] for entry in found] == [("nesting-limit", 1 + 1 + 3 + (LIMIT - 2) + 1, 11)]
 
 
@@ -171,7 +171,7 @@ def test_place_of_an_alias_that_stands_for_too_much() -> None:
     found = process(text, "t.pto", Options(printing=True)).diagnostics
     (span,) = {diagnostic.span for diagnostic in found if diagnostic.rule == "alias-size" and diagnostic.span}
     number = text.count("\n", 0, span.start)
-    # The whole meaning, which stands behind the name.
+    # The whole meaning, which is after the name.
     assert text[span.start : span.end] == f"[#a{number - 1}, #a{number - 1}]"
 
 

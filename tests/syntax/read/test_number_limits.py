@@ -1,4 +1,4 @@
-"""Numbers at and beyond the limits of what holds them: what fits is kept, what does not is an error at its place."""
+"""Numbers at and beyond the limits of what holds them: what fits is kept, what does not is an error at its location."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def program(statement: str) -> str:
 
 
 def found(statement: str) -> list[str]:
-    """Rules of what is found, that of unknown dialects left out."""
+    """Rules of the findings, that of unknown dialects left out."""
     module, entries = parsed(program(statement))
     errors = [entry[0] for entry in entries if entry[0] != "dialect-unregistered"]
     if not errors:

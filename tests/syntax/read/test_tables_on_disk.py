@@ -45,7 +45,7 @@ def test_tables_of_an_installation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tables_that_do_not_fit_are_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The installation is not changed, nor is the cache asked."""
+    """The installation is not changed, nor is the cache read."""
     disk = Disk(monkeypatch, b"bad", "file")
     assert (disk.ask(), disk.ask()) == (1, 2) and disk.files == {}
 

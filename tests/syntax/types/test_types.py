@@ -1,4 +1,4 @@
-"""Type spellings: every accepted form, canonical text, and errors with their place."""
+"""Type spellings: every accepted form, canonical text, and errors with their location."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_a_command_that_came_before_gives_its_answer_without_click(place: Place,
     for _ in range(2):
         again, loaded = place.opt(*line)
         assert again == plain and loaded == []
-    # The words count, and where they are said.
+    # The arguments count, and where they are given.
     assert "click" in place.opt(*line, "--split-input-file")[1]
     assert "click" in place.opt(*line, folder=place.tree("same"))[1]
 
@@ -146,7 +146,7 @@ def test_damaged_answers_are_not_trusted(place: Place) -> None:
 
 
 def test_streams_that_take_nothing(place: Place) -> None:
-    """What is told, and how the command ends, is the same as without an answer."""
+    """What is reported, and how the command ends, is the same as without an answer."""
     file = str(place.tree("streams") / "0.pto")
     place.opt(file)
     assert place.opt(file)[1] == []

@@ -34,7 +34,7 @@ def kept(tmp_path: Path) -> Verdicts:
 
 
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many passes are asked for, run by run."""
+    """How many passes are requested, run by run."""
     asked: list[int] = []
     original = pipeline.run_passes
 

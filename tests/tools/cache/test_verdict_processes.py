@@ -110,7 +110,7 @@ def test_a_changed_source_of_the_package_counts(tmp_path: Path, monkeypatch: pyt
     os.utime(package / "top.py", ns=(1, 1))
     known.add(versions.sources_identity())
     assert len(known) == 6
-    # What runs programs has no say in what is found in them.
+    # What runs programs has no influence on diagnostics of them.
     (package / "runtime" / "run.py").write_text("a = 333")
     assert versions.sources_identity() in known
 

@@ -54,7 +54,7 @@ def shown(result: Result, form: tuple[str, bool]) -> str:
 
 
 class Run(NamedTuple):
-    """What a run over inputs has shown and left behind."""
+    """What a run over inputs has shown and left."""
 
     code: int
     report: str
@@ -144,7 +144,7 @@ def test_a_run_over_a_folder(
     first = run(inputs, options, kept, format, output)
     assert plain == first
     assert plain.code == 1
-    # What is no text, or empty, is looked at anew.
+    # What is no text, or empty, is looked at again.
     monkeypatch.setattr(pipeline, "process", _only("empty"))
     assert run(inputs, options, kept, format, output) == first
 

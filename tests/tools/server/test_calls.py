@@ -23,7 +23,7 @@ LIT = CHECKOUT / "lit-tests"
 
 
 def lit_commands() -> list[tuple[Path, list[str]]]:
-    """The calls of ``pto-opt`` in the test files, without what is behind pipes."""
+    """The calls of ``pto-opt`` in the test files, without what is after pipes."""
     found: list[tuple[Path, list[str]]] = []
     for path in find_tests(LIT):
         for line in parse_run_lines(path.read_text(encoding="utf-8", errors="surrogateescape"), path):

@@ -44,7 +44,7 @@ def new_folder(tree: Path) -> None:
 
 
 def replaced(tree: Path) -> None:
-    """Another folder with the same files, of the same times, comes to stand where the first one was."""
+    """Another folder with the same files, of the same times, comes to be where the first one was."""
     shutil.copytree(tree, tree.with_name("other"), copy_function=shutil.copy2)
     (tree.with_name("other") / "one.py").write_text("2\n")
     tree.rename(tree.with_name("old"))

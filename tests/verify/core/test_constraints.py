@@ -82,7 +82,7 @@ CASES = _cases()
 
 
 def errors(text: str) -> list[tuple[str, str, bool]]:
-    """Rule and message of every error, and whether it has a place."""
+    """Rule and message of every error, and whether it has a location."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     module = parse_program(SourceFile("t.pto", text), engine)
     if module is not None and not engine.has_errors:
@@ -97,7 +97,7 @@ def test_right_operation(case: Case) -> None:
 
 @each("case", [case for case in CASES if case.rule is not None], lambda case: case.name)
 def test_wrong_operation(case: Case) -> None:
-    """Exactly one error, with a place and nothing of the library underneath in its words."""
+    """Exactly one error, with a location and nothing of the library underneath in its text."""
     found = errors(case.program)
     assert [(rule, place) for rule, _, place in found] == [(case.rule, True)], found
     assert not re.search(r"Attr\b|xdsl|Unexpected|expected from|base attribute", found[0][1]), found

@@ -25,7 +25,7 @@ CASES = [
 
 
 def errors(text: str) -> list[tuple[str, str]]:
-    """Rule and message of every error, each of which has a place."""
+    """Rule and message of every error, each of which has a location."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     module = parse_program(SourceFile("t.pto", text), engine)
     if module is not None and not engine.has_errors:

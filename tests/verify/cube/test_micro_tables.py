@@ -1,4 +1,4 @@
-"""The tables behind the rules of vector operations and logical vectors fit the declared operations."""
+"""The tables of the rules of vector operations and logical vectors fit the declared operations."""
 
 import pytest
 

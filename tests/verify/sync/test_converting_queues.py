@@ -1,4 +1,4 @@
-"""Queues that convert what is pushed: one change of a right program, and all that is said about it."""
+"""Queues that convert what is pushed: one change of a right program, and all messages about it."""
 
 from __future__ import annotations
 

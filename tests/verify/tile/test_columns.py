@@ -1,4 +1,4 @@
-"""Columns where rows are asked for: the error says how the same bytes become a row, and following it is right."""
+"""Columns where rows are required: the error says how the same bytes become a row, and following it is right."""
 
 from __future__ import annotations
 

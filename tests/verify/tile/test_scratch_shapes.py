@@ -1,7 +1,5 @@
-"""Rows, columns and layouts of scratch tiles on a2a3: what is enough, and the next smaller size with all that is said.
-
-Source: docs/reference/operations.md, "Tiles: reductions"; docs/reference/constraints.md, "Tile arithmetic".
-"""
+"""Rows, columns and layouts of scratch tiles on a2a3: what is enough, and the next smaller size with all messages.
+Source: docs/reference/operations.md, "Tiles: reductions"; docs/reference/constraints.md, "Tile arithmetic"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each state of a stream goes on with it once: on every path at most one use. Source: docs/reference/constraints.md,
+"""Each state of a stream continues with it once: on every path at most one use. Source: docs/reference/constraints.md,
 "Vector registers".
 """
 

@@ -1,4 +1,4 @@
-"""Handles that one maker gives for one place: each has the valid region that was asked for. Source:
+"""Handles that one maker gives for one location: each has the valid region that was requested. Source:
 docs/reference/execution.md, "Pointers, tiles and views".
 """
 
@@ -33,7 +33,7 @@ def valid(stated: int, asked: int | None) -> int:
 def test_a_handle_is_valid_as_far_as_it_was_asked_for(
     stated: tuple[int, int], before: tuple[Any, Any], asked: tuple[Any, Any]
 ) -> None:
-    """Whatever was asked for at that place before. What neither the type nor the caller says is refused."""
+    """Whatever was requested at that location before. What neither the type nor the caller says is refused."""
     text = f"valid={'x'.join('?' if n < 0 else str(n) for n in stated)}"
     type_ = parse_type(f"!pto.tile_buf<vec, {ROWS}x{COLS}xf32, {text}>")
     assert isinstance(type_, t.TileBufType)
@@ -72,7 +72,7 @@ def test_memrefs_that_are_no_tiles(memref: str) -> None:
 
 
 def test_extents_of_a_memref_before_the_last_are_rows() -> None:
-    """2 x 4 x 16 elements are a tile of 8 rows, behind which nothing is written."""
+    """2 x 4 x 16 elements are a tile of 8 rows, after which nothing is written."""
     memref, tile = "memref<2x4x16xf32, #pto.address_space<vec>>", f"!pto.tile_buf<vec, {3 * ROWS}x{COLS}xf32>"
     found = np.arange(3 * 128, dtype=np.float32).reshape(3 * ROWS, COLS)
     wanted = found + np.where(np.arange(3 * ROWS) < ROWS, 2, 0).reshape(-1, 1)

@@ -177,7 +177,7 @@ def test_members_of_a_group_follow_each_other(op: str) -> None:
 @pytest.mark.parametrize(("op", "left"), [("load_cbuf_to_ca", True), ("load_cbuf_to_cb", False)])
 @pytest.mark.parametrize("flag", ["", " {transpose = true}"])
 def test_fractals_to_the_operand_buffers(op: str, left: bool, flag: str) -> None:
-    """16 x 16 blocks of halves: block columns one behind the other, in the source 5 blocks high, in the result 3."""
+    """16 x 16 blocks of halves: block columns one after the other, in the source 5 blocks high, in the result 3."""
     space = "l0a" if left else "l0b"
     s, d = "!pto.ptr<f16, l1>", f"!pto.ptr<f16, {space}>"
     numbers = dict(zip("abcdef", (1, 2, 2, 3, 5, 3), strict=True))

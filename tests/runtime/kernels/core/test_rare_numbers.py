@@ -74,7 +74,7 @@ def test_a_yield_outside_of_a_region_is_refused() -> None:
 
 
 def test_memory_whose_rows_lie_apart() -> None:
-    """Elements behind a row belong to no row: 4 rows of 3, 5 apart, seen row after row."""
+    """Elements after a row belong to no row: 4 rows of 3, 5 apart, seen row after row."""
     strided = "memref<4x3xi32, strided<[5, 1]>>"
     body = f"""%m = memref.alloc() : {strided}
     %all = memref.reinterpret_cast %m to offset: [0], sizes: [18], strides: [1] : {strided} to memref<18xi32>

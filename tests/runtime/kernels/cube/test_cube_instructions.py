@@ -134,7 +134,7 @@ def test_infinite_operands(form: str, clause: str, bit: int | None) -> None:
 
 
 def tf32(x: float, away: bool) -> float:
-    """A number with 10 bits behind the point; ties to the even one or away from zero."""
+    """A number with 10 bits after the point; ties to the even one or away from zero."""
     mantissa, exponent = math.frexp(x)
     scaled = abs(mantissa) * 2**11
     rounded = math.floor(scaled + 0.5) if away else round(scaled)

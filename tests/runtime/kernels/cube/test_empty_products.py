@@ -58,7 +58,7 @@ def _check(
 @pytest.mark.parametrize("first", [0, 1000])
 @pytest.mark.parametrize("stride", [0, 8])
 def test_loads_of_no_fractal_write_nothing(steps: tuple[int, int], transpose: bool, first: int, stride: int) -> None:
-    """Also where the source would begin behind the end of its memory."""
+    """Also where the source would begin after the end of its memory."""
     target, source = Arena("l0a", 4096), Arena("l1", 4096)
     source.bytes[:] = 7
     addresses = target.pointer(0, np.uint16), source.pointer(0, np.uint16)

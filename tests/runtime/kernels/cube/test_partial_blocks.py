@@ -48,7 +48,7 @@ def test_blocks_of_words(fractal: int, valid: int, written: int) -> None:
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize(("valid", "written"), [(5, 32), (33, 64)])
 def test_blocks_of_bytes_with_an_entry_for_each_channel(target: str, valid: int, written: int) -> None:
-    """The entries behind the valid ones of the table count for the columns behind the valid ones."""
+    """The entries after the valid ones of the table count for the columns after the valid ones."""
     found = np.full((ROWS, COLS), 7, np.int8)
     scales = 2.0 ** (np.arange(COLS) % 3 - 1)
     words = np.array([[entry(float(scale), 0, True) for scale in scales]], np.uint64)

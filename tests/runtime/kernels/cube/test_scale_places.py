@@ -1,4 +1,4 @@
-"""Scales of a product behind a tile of other elements: only where it begins counts (docs/reference/layouts.md, "MX
+"""Scales of a product after a tile of other elements: only where it begins counts (docs/reference/layouts.md, "MX
 scales").
 """
 

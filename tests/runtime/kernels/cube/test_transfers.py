@@ -70,7 +70,7 @@ def test_padding(sides: tuple[int, int]) -> None:
 @pytest.mark.parametrize(("op", "left"), [("mte_l1_l0a", True), ("mte_l1_l0b", False)])
 @pytest.mark.parametrize("flag", ["", " {transpose = true}"])
 def test_fractals(op: str, left: bool, flag: str) -> None:
-    """16 x 16 blocks of halves: block columns one behind the other, in the source 5 blocks high, in the result 3."""
+    """16 x 16 blocks of halves: block columns one after the other, in the source 5 blocks high, in the result 3."""
     s, d = "!pto.ptr<f16, l1>", f"!pto.ptr<f16, {'l0a' if left else 'l0b'}>"
     source = np.random.default_rng(4).random(5 * 6 * 256).astype(np.float16)
     out = np.zeros(4096, np.float16)

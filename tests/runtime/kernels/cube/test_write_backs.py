@@ -109,7 +109,7 @@ def test_layouts(op: str, flag: str) -> None:
 @pytest.mark.parametrize("split", [None, 0, 1])
 @pytest.mark.parametrize("op", SPACES)
 def test_blocks_of_columns(op: str, split: int | None) -> None:
-    """Blocks of 16 columns, of 8 where the clause says so, one behind the other; rows of a block without a gap."""
+    """Blocks of 16 columns, of 8 where the clause says so, one after the other; rows of a block without a gap."""
     source = np.arange(ROWS * COLS, dtype=np.float32).reshape(ROWS, COLS) + 1
     clause, types = ("nz2nz", "") if split is None else (f"nz2nz(%n{split})", "i64")
     found = written(op, source, "f32", clause, types, stride=ROWS * 20)
@@ -124,7 +124,7 @@ def test_blocks_of_columns(op: str, split: int | None) -> None:
 
 @pytest.mark.parametrize("op", SPACES)
 def test_repeated_matrices(op: str) -> None:
-    """Two matrices of 16 rows, one behind the other in the accumulators, 1024 elements apart in the destination."""
+    """Two matrices of 16 rows, one after the other in the accumulators, 1024 elements apart in the destination."""
     first = np.arange(ROWS * COLS, dtype=np.float32) + 1
     two = np.stack([first, first + 1000])
     c, d = "!pto.ptr<f32, l0c>", f"!pto.ptr<f32, {SPACES[op]}>"

@@ -15,7 +15,7 @@ def run(body: str, arguments: str, values: list, results: str = "") -> list:
 
 
 def test_arrays_by_two_indices() -> None:
-    """Each element is a place of its own."""
+    """Each element is a location of its own."""
     array = "!pto.local_array<2x3xi32>"
     places = [(0, 0), (0, 2), (1, 0), (1, 2)]
     body = f"%a = pto.declare_local_array -> {array}\n"

@@ -68,7 +68,7 @@ def test_fences_change_no_number(fence: str, target: str) -> None:
 
 
 def test_what_work_items_know() -> None:
-    """Sizes of the launch along each axis, the place in a group of 32, and the numbers of blocks and cores."""
+    """Sizes of the launch along each axis, the location in a group of 32, and the numbers of blocks and cores."""
     queries = {
         "block_dim_x": 8, "block_dim_y": 4, "block_dim_z": 3, "block_idx_x": 0, "block_idx_y": 0, "block_idx_z": 0,
         "grid_dim_y": 0, "grid_dim_z": 0, "veccoreid": 0,

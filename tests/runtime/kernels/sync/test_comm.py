@@ -77,7 +77,7 @@ SIGNAL = "!pto.partition_tensor_view<1xi32>"
 
 
 def signal(body: str, value: int) -> np.ndarray:
-    """The statements on the signal %s; the signal and what is stored in the second number of the buffer."""
+    """The statements on the signal %s; the signal and what is stored in the second element of the buffer."""
     text = f"""module attributes {{pto.target_arch = "a5"}} {{
     func.func @k(%p: !pto.ptr<i32>) {{
       %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-"""What is told of signals and entries at the limits of a message, and how a signal without a mode is meant. Source:
+"""What is reported of signals and entries at the limits of a message, and how a signal without a mode is meant. Source:
 docs/reference/execution.md, "Synchronisation", "Queues between cores".
 """
 

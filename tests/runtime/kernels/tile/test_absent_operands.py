@@ -59,7 +59,7 @@ TILE, INDEX = "!pto.tile_buf<vec, 8x16xf32>", "!pto.tile_buf<vec, 8x16xi32>"
 @pytest.mark.parametrize("kind", ["tile", "pointer"])
 @pytest.mark.parametrize("name", ["mgather", "mscatter"])
 def test_tables_are_views(kind: str, name: str) -> None:
-    """A tile has no places in global memory, and a pointer has no rows."""
+    """A tile has no locations in global memory, and a pointer has no rows."""
     type_ = TILE if kind == "tile" else "!pto.ptr<f32>"
     value = np.zeros((8, 16) if kind == "tile" else 128, np.float32)
     operands = (f"ins(%p, %i : {type_}, {INDEX}) outs(%t : {TILE})" if name == "mgather"

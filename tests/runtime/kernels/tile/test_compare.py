@@ -53,7 +53,7 @@ def test_two_tiles(element: str, mode: str, valid: tuple[int, int]) -> None:
 
 def repeats_image(bits: np.ndarray, size: int) -> np.ndarray:
     """What the vector unit stores: 16 bytes for 128 lanes of 16-bit rows, 32 bytes for 256 lanes of 8-bit rows, and for
-    32-bit elements 16 bytes for 128 elements of all rows one behind the other."""
+    32-bit elements 16 bytes for 128 elements of all rows one after the other."""
     rows, cols = bits.shape
     if size == 4:
         image = np.zeros(-(-rows * cols // 128) * 16, np.uint8)

@@ -124,7 +124,7 @@ def test_gathered_rows_begin_at_the_rows_of_a_wider_tile() -> None:
 
 
 def test_packed_rows_follow_each_other() -> None:
-    """Without an axis, selected elements that do not fill the rows of dst are stored one behind the other."""
+    """Without an axis, selected elements that do not fill the rows of dst are stored one after the other."""
     source = values_of("f32", (4, 24), 30)
     found = run(
         "pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1010>} : {a}) outs(%d : {d})",
@@ -247,7 +247,7 @@ def test_gather_undoes_scatter() -> None:
 
 
 def test_scatter_into_columns() -> None:
-    """Positions count elements row by row, also where the columns lie one behind the other."""
+    """Positions count elements row by row, also where the columns lie one after the other."""
     source, before = values_of("f32", (8, 8), 3), np.zeros((8, 8), np.float32)
     places = np.random.default_rng(4).permutation(64).reshape(8, 8)
     found = run(

@@ -89,7 +89,7 @@ def test_parts_in_a_loop_into_a_memref() -> None:
 
 
 def test_what_a_loop_asks_of_a_view_for_nothing() -> None:
-    """A size that nobody uses is asked for beside a part that is stored to."""
+    """A size that nobody uses is queried beside a part that is stored to."""
     body = f"""{MADE}
     scf.for %i = %c0 to %c16 step %c4 {{
       %n = pto.get_tensor_view_dim %v, %c0 : {VIEW} -> index
@@ -103,7 +103,7 @@ def test_what_a_loop_asks_of_a_view_for_nothing() -> None:
 
 @pytest.mark.parametrize(("rows", "valid"), [("%c0", 0), ("%c0", 4), ("%m", 4), ("%c4", 4)])
 def test_parts_without_rows_in_a_loop(rows: str, valid: int) -> None:
-    """Nothing fits into them but nothing; what does not is told where it is stored."""
+    """Nothing fits into them but nothing; what does not is reported where it is stored."""
     part = "!pto.partition_tensor_view<?x8xf32>"
     empty = f"!pto.tile_buf<vec, 4x8xf32, valid={valid}x8>"
     text = f"""module attributes {{pto.target_arch = "a5"}} {{

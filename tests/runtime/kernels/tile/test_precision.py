@@ -1,4 +1,4 @@
-"""Clauses that ask for a precision: the numbers are those of the function, however it is asked for."""
+"""Clauses that require a precision: the numbers are those of the function, however it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tprint``: what stands on standard output, on each target."""
+"""``tprint``: what is on standard output, on each target."""
 
 from __future__ import annotations
 

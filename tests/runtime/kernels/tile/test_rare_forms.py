@@ -1,4 +1,4 @@
-"""Tile instructions on operands that few programs give them: other orders, parts, and places that do not exist."""
+"""Tile instructions on operands that few programs give them: other orders, parts, and locations that do not exist."""
 
 from __future__ import annotations
 

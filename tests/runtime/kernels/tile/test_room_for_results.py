@@ -1,5 +1,5 @@
 """What fits into a destination whose sizes only a run knows, and the first size that does not: results, messages, and
-what stands beside the result."""
+what is beside the result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_bits_of_rows(make: Callable[..., Any]) -> None:
         assert (dst.read() == wanted).all()
     refused("tile-cmp-dst", "2x17 bits do not fit into 2x2 bytes", lambda: compared(a, 16.0, make(2, 2, "ui8")))
     refused("tile-cmp-dst", "2x17 bits do not fit into 1x3 bytes", lambda: compared(a, 16.0, make(1, 3, "ui8")))
-    # Two bytes stand in one element.
+    # Two bytes are in one element.
     dst = make(2, 2, "ui16")
     compared(a, value(2, 17, data=np.full(34, 16)), dst)
     assert dst.read().view(np.uint8)[1].tolist() == [255, 255, 1, 0]
@@ -100,7 +100,7 @@ def test_regions_of_sources() -> None:
 @pytest.mark.parametrize("count", range(25))
 @pytest.mark.parametrize("kind", ["value", "tile", "memref"])
 def test_lists_are_written_row_after_row(kind: str, count: int) -> None:
-    """Over the valid region where that has room, else over the whole tile."""
+    """Over the valid region where that is large enough, else over the whole tile."""
     fmt = format_of("f32")
     if kind == "memref":
         arena = Arena("ub", 4096)
@@ -315,7 +315,7 @@ def test_groups_of_scales() -> None:
     quantize(value(2, 64, "f16", np.ones(128)), *outs)
     assert outs[1].array.tolist() == [[119, 119]] * 2 and outs[2].array.tolist() == [[1, 1]] * 2
     assert outs[3].array.tolist() == [[256, 256]] * 2
-    # The same numbers one behind the other.
+    # The same numbers one after the other.
     flat = [value(2, 64, "ui8"), value(1, 5, "ui8", [9] * 5), value(1, 4, "f16"), value(4, 1, "f16")]
     quantize(value(2, 64, "f16", np.ones(128)), *flat)
     assert flat[1].array.tolist() == [[119] * 4 + [9]] and flat[3].array.tolist() == [[256]] * 4

@@ -197,7 +197,7 @@ def test_one_source(op: str, element: str) -> None:
 
 @pytest.mark.parametrize(("op", "element"), [(op, e) for op, (types, _) in SCALAR.items() for e in types])
 def test_source_and_number(op: str, element: str) -> None:
-    """The number stands in the low bits of a 64-bit register, floats as their bits."""
+    """The number is in the low bits of a 64-bit register, floats as their bits."""
     content = memory(element)
     value = np.array(-3.5 if is_float(element) else -3, DTYPES[element])
     word = int(value.view(f"u{value.itemsize}")) if is_float(element) else -3
