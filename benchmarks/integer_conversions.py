@@ -169,7 +169,7 @@ def to_integer(v: Values, name: str, letter: str, saturate: bool) -> np.ndarray:
         if bits == 64:
             clamped = np.where(huge, np.where(v.negative, low, high), clamped)
         return np.where(v.nan, 0, clamped)
-    # Low bits of what is too large for the computation: the bits that a shift leaves in a 32-bit word, none of an infinity.
+    # Low bits of what is too large for the computation: those that a shift leaves, none of an infinity.
     bits_left = (kept.astype(np.uint64) << np.minimum(left, 63).astype(np.uint64)).astype(I64)
     bits_left = np.where((left > 63) | v.infinite, 0, bits_left)
     wrapped = np.where(huge, np.where(v.negative, -bits_left, bits_left), whole)

@@ -1,5 +1,5 @@
-"""How right are verdicts on changed programs?  Changes accepted programs of a tree in different forms, one at a time, and
-compares what ``pto-opt`` says with what follows from the language and the rules.
+"""How right are verdicts on changed programs? Changes accepted programs of a tree in different forms, one at a
+time, and compares what ``pto-opt`` says with what follows from the language and the rules.
 
 Usage: python benchmarks/mutate_programs.py TREE [--count N] [--seed S] [--only core_] [--csv WRONG.csv] [--sample N]
 """
