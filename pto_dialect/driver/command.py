@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pto_dialect.terminal import shown
 
-from . import summary
 from .batch import Task, check_files, fixable
 from .inputs import Input
 from .output import STDOUT, OutputError, write_module
 from .pipeline import process_input
-from .report import JSON, Reporter
+from .report import JSON, Reporter, summary_of_input, summary_of_inputs
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles
@@ -45,7 +44,7 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
     """
     result = process_input(item, task.options_of(item), task.verdicts)
     reporter.add(fixable(result.diagnostics, item, task), result.counts)
-    reporter.finish(summary.single(reporter.counts))
+    reporter.finish(summary_of_input(reporter.counts))
     if result.text is not None:
         file = None if task.output == STDOUT else task.output
         try:
@@ -89,7 +88,7 @@ def run_many(
             statistics += result.statistics
             cycles += result.cycles
             progress.update(1)
-    reporter.finish(summary.batch(len(inputs), failed, reporter.counts))
+    reporter.finish(summary_of_inputs(len(inputs), failed, reporter.counts))
     if unwritten is not None:
         raise OutputError(unwritten)
     _write_statistics(statistics, task, write_stdout)

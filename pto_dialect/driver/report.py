@@ -103,3 +103,25 @@ def render(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
     from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
     return render_text(diagnostics, color=color)
+
+
+def summary_of_input(counts: Counts) -> str:
+    """The last line for one input, e.g. ``2 errors, 1 warning``; empty without diagnostics."""
+    if not any(counts):
+        return ""
+    from pto_dialect.diagnostics.render import summary  # deferred: start-up
+
+    return summary(counts)
+
+
+def summary_of_inputs(files: int, failed: int, counts: Counts) -> str:
+    """The last line for many, e.g. ``12 files: 10 ok, 2 failed (5 errors, 1 warning)``."""
+    found = [_counted(counts.errors, "error"), _counted(counts.warnings, "warning")]
+    if counts.infos:
+        found.append(_counted(counts.infos, "info"))
+    hidden = f"; {_counted(counts.hidden_errors, 'error')} not shown" if counts.hidden_errors else ""
+    return f"{_counted(files, 'file')}: {files - failed} ok, {failed} failed ({', '.join(found)}{hidden})"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

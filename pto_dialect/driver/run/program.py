@@ -25,11 +25,10 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import copied
 from pto_dialect.runtime.run.profiling import ProfileLog
 
-from .. import summary as summaries
 from ..inputs import Input, read
 from ..options import Options
 from ..pipeline import build_checked, build_module
-from ..report import render
+from ..report import render, summary_of_input
 from .binding import Bound
 from .compare import Judgement, mismatches_of, with_starts
 from .files import Writing, write_files
@@ -168,7 +167,7 @@ class Launch(LaunchState):
             return
         if diagnostics:
             self.streams.err(render(tuple(diagnostics), self.streams.color))
-        closing = summaries.single(counts)
+        closing = summary_of_input(counts)
         if closing:
             self.streams.err(closing + "\n")
 
