@@ -14,7 +14,7 @@ from .operands import Operands, is_same
 from .statement import Named, statement
 from .table import MISSING, Role, Row, rows
 from .tensors import Tensor
-from .tiles import Tile
+from .tiles import Tile, as_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,6 +163,8 @@ def _adjusted(
     op: type[PtoOp], given: dict[str, list[Given]], modes: dict[str, str], emitter: Emitter, known: Operands
 ) -> dict[str, list[Given]]:
     """Returns the operands with the sizes that the instruction works on."""
+    if "tmp" in given:
+        given = {**given, "tmp": [as_scratch(one) if isinstance(one, Tile) else one for one in given["tmp"]]}
     if op.name in _SCALARS:
         given = {name: [_paired(one, emitter) for one in values] for name, values in given.items()}
     if op.name in _TRANSFERS:

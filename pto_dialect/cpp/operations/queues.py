@@ -84,12 +84,15 @@ def _handle(call: Call, emitter: Emitter) -> tuple[_Queue, str]:
 
 
 def _split(call: Call, queue: _Queue) -> int:
-    default = "TILE_NO_SPLIT" if queue.is_whole else "TILE_UP_DOWN"
+    whole = queue.is_whole or "layout" in call.modes
+    default = "TILE_NO_SPLIT" if whole else "TILE_UP_DOWN"
     return _SPLITS.index(call.modes.get("split", default))
 
 
 def _push(call: Call, emitter: Emitter, known: Operands) -> None:
     queue, name = _handle(call, emitter)
+    if any(call.modes.get(mode, "NoRelu") != "NoRelu" for mode in ("quant", "relu")):
+        emitter.fail("TPUSH with quantisation or relu is not translated", "convert the tile after TPOP")
     tile = known.value(tile_of(_tile_group(call, emitter), emitter), call)
     extra = _core(call, emitter)
     text = f"pto.tpush({tile.name}, {name}{extra} : {tile.type}, {_PIPE}) {{split = {_split(call, queue)}}}"

@@ -141,7 +141,9 @@ CALLS: dict[str, Callable[[Call, Emitter], None]] = {
 }
 """Functions below the interface that order operations."""
 
-NO_EFFECT = frozenset(("set_mask_norm", "set_mask_count", "set_vector_mask", "set_atomic_none", "TSYNC", "SetKAligned"))
+NO_EFFECT = frozenset(
+    ("set_mask_norm", "set_mask_count", "set_vector_mask", "set_atomic_none", "TSYNC", "SetKAligned", "ResetMadMode")
+)
 """Functions that change nothing for operations on tiles, which set masks and modes themselves."""
 
 __all__ = ["CALLS", "NO_EFFECT", "PIPES", "numbers_of", "pipe_name", "translate_barrier", "translate_flag"]

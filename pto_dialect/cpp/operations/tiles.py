@@ -31,6 +31,8 @@ _SLAYOUTS = {"NoneBox": "none_box", "RowMajor": "row_major", "ColMajor": "col_ma
 _PADS = {"Null": 0, "Zero": 1, "Max": 2, "Min": 3}
 _COMPACTS = {"Null": 0, "Normal": 1, "RowPlusOne": 2}
 _PRIVATE_ELEMENTS = frozenset(("hif8", "hif8x2", "f8E8M0", "f4E1M2x2", "f4E2M1x2", "bf16x2"))
+_REFUSED = {"i4": "int4b_t", "f64": "double", "void": "void"}
+"""Elements that the dialect has no tiles of, with their names in C++."""
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1}
 DYNAMIC = -1
 """What descriptors have for a size that is only known at run time."""
@@ -76,6 +78,8 @@ def tile_of(group: Group, emitter: Emitter) -> Tile:
     loc, element, shape, blayout, valid, slayout, fractal, pad, compact = group.fields
     if loc not in LOCATIONS:
         emitter.fail(f"tiles of TileType::{loc} have no counterpart in .pto")
+    if element in _REFUSED:
+        emitter.fail(f"tiles of {_REFUSED[element]} have no counterpart in .pto")
     rows, cols = map(int, shape.split("x"))
     address, *state = group.operands
     valid_row, valid_col = (
@@ -176,7 +180,9 @@ class Handles:
             if group.kind != "tile":
                 continue
             tile = tile_of(group, self._emitter)
-            if all(isinstance(size, int | str) or self._emitter.is_available(size) for size in tile.valid):
+            if _fits(tile) and all(
+                isinstance(size, str | int) or self._emitter.is_available(size) for size in tile.valid
+            ):
                 self.handle(tile, call)
 
     def _make(self, tile: Tile) -> Named:
@@ -210,6 +216,23 @@ class Handles:
         return Named(emitter.define(f"{text} : {base.type} -> {type_}", "window"), type_)
 
 
+def number_of(size: Extent) -> int | None:
+    """Returns a size that is constant."""
+    value = size if isinstance(size, int | str) else size.value
+    return value if isinstance(value, int) else None
+
+
+def _fits(tile: Tile) -> bool:
+    """Returns whether constant valid sizes are inside the tile."""
+    numbers = map(number_of, tile.valid)
+    return all(number is None or number <= room for number, room in zip(numbers, full_size(tile), strict=True))
+
+
+def as_scratch(tile: Tile) -> Tile:
+    """Returns a scratch tile, whose valid sizes nobody reads: some are declared with sizes that they do not have."""
+    return tile if _fits(tile) else with_full_size(tile)
+
+
 def _key(tile: Tile, emitter: Emitter) -> _Key:
     row, col = map(identity, tile.valid)
     return tile_type(tile, emitter), identity(tile.address), row, col
@@ -236,11 +259,13 @@ __all__ = [
     "Handles",
     "Origin",
     "Tile",
+    "as_scratch",
     "element_bytes",
     "element_text",
     "full_size",
     "identity",
     "index_name",
+    "number_of",
     "tile_of",
     "tile_type",
     "with_full_size",
