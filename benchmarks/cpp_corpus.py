@@ -86,13 +86,14 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--list", type=Path, help="a file with one kernel a line")
     parser.add_argument("--every", type=int, default=1, help="compile every N-th kernel")
+    parser.add_argument("--start", type=int, default=0, help="the first of them")
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("--failures", action="store_true", help="name each kernel that fails")
     options = parser.parse_args(arguments)
     listed = options.list.read_text(encoding="utf-8").split("\n") if options.list else None
     outcomes: list[Outcome] = []
     for tree in options.trees:
-        for path in list(kernels_of(tree.resolve(), listed))[:: options.every]:
+        for path in list(kernels_of(tree.resolve(), listed))[options.start :: options.every]:
             outcomes.append(compile_kernel(tree.resolve(), path, options.defines))
             if options.failures and outcomes[-1].message:
                 print(f"{path}: {reason_of(outcomes[-1].message)}", flush=True)

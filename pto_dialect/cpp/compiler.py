@@ -27,6 +27,7 @@ FLAGS = (
     *("-std=c++20", "-O1", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names"),
     # Loops stay loops, calculations stay as they are written.
     *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
+    *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),
     *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
     *("-Wno-everything", "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
 )  # fmt: skip
@@ -134,10 +135,8 @@ def _run(command: tuple[str, ...], source: str, sources: Sources) -> tuple[str, 
             stream.write(source)
         variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": folder}
-        overlay = sources.overlay(folder)
-        overlaid = () if overlay is None else ("-ivfsoverlay", overlay[0])
         code, output = run_limited(
-            [*command, *overlaid, "-H", written, "-o", made], folder,
+            [*command, *sources.options(folder), "-H", written, "-o", made], folder,
             variables=variables, seconds=SECONDS, megabytes=MEGABYTES,
         )  # fmt: skip
         included = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
@@ -145,7 +144,7 @@ def _run(command: tuple[str, ...], source: str, sources: Sources) -> tuple[str, 
             raise CompileError(_message(code, _INCLUDED.sub("", output), folder))
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
             text = stream.read()
-    own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep)
+    own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
     read = {path for path in included if not path.startswith(own)}
     return text, sorted(read)
 

@@ -1,7 +1,7 @@
 """The files that a kernel includes, as far as they are its user's: read before the compiler reads them.
 
 Launches stand in included files too, and some kernels include headers of the device's library that say nothing that the
-headers of this package would not. The compiler sees both through an overlay of its file system.
+headers of this package would not. The compiler sees copies of the former without launches, and stand-ins of the latter.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pto_dialect.cpp.launches import Launch, blank_launches
+from pto_dialect.cpp.launches import blank_launches
 
 MOST_FILES = 400
 MOST_BYTES = 1 << 23
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _LIBRARY = re.compile(r"pto/[\w/-]+\.(?:hpp|h)\Z")
-_STANDING_IN = os.path.join("pto", "pto-inst.hpp")
+_STANDING_IN = "#pragma once\n#include <pto/pto-inst.hpp>\n"
 
 
 @dataclass(slots=True)
@@ -67,27 +67,34 @@ class Sources:
         """All texts, one after the other."""
         return "\n".join([self.text, *self.files.values()])
 
-    def overlay(self, folder: str) -> tuple[str, list[Launch]] | None:
-        """Writes what the compiler has to see otherwise into ``folder``: the path of the overlay, and the launches."""
-        entries: list[tuple[str, str]] = []
-        launches: list[Launch] = []
+    def options(self, folder: str) -> list[str]:
+        """What the compiler has to be told beyond the folders; writes the files that it needs into ``folder``."""
+        options: list[str] = []
+        entries = list(self._blanked(folder))
+        if entries:
+            path = os.path.join(folder, "overlay.json")
+            roots = [{"name": name, "type": "file", "external-contents": content} for name, content in entries]
+            settings = {"version": 0, "case-sensitive": "true", "use-external-names": False, "roots": roots}
+            _write(path, json.dumps(settings))
+            options += ["-ivfsoverlay", path]
+        for name in self.missing:
+            path = os.path.join(folder, "library", *name.split("/"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _write(path, _STANDING_IN)
+        return options + (["-idirafter", os.path.join(folder, "library")] if self.missing else [])
+
+    def _blanked(self, folder: str) -> Iterator[tuple[str, str]]:
+        """Included files with launches, each with a copy of it without."""
         for number, (path, text) in enumerate(self.files.items()):
-            if "<<<" not in text:
-                continue
-            blanked, found = blank_launches(text)
-            launches += found
-            entries.append((path, os.path.join(folder, f"included-{number}")))
-            with open(entries[-1][1], "w", encoding="utf-8", errors="surrogateescape") as stream:
-                stream.write(blanked)
-        general = os.path.join(self.headers, _STANDING_IN)
-        entries += [(os.path.join(self.headers, *name.split("/")), general) for name in sorted(self.missing)]
-        if not entries:
-            return None
-        roots = [{"name": name, "type": "file", "external-contents": content} for name, content in entries]
-        path = os.path.join(folder, "overlay.json")
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            json.dump({"version": 0, "case-sensitive": "true", "use-external-names": False, "roots": roots}, stream)
-        return path, launches
+            if "<<<" in text:
+                copy = os.path.join(folder, f"included-{number}")
+                _write(copy, blank_launches(text)[0])
+                yield path, copy
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.write(text)
 
 
 def _content(path: str) -> str:

@@ -366,7 +366,7 @@ PTO_OVERLOAD(TDEINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &
 // Global memory.
 
 PTO_OVERLOAD(TLOAD, (LocalObject D, GlobalObject G), (D &dst, G &src), (), dst, src)
-PTO_OVERLOAD(TPREFETCH, (TileObject D, GlobalObject G), (D &dst, G &src), (), dst, src)
+PTO_OVERLOAD(TPREFETCH, (TileObject D, class G), (D &dst, G &src), (), dst, src)
 #define PTO_STORE(Name, Front, Back, Parameters, Modes, ...)                                               \
     template <PTO_ARGUMENTS Front TileObject T, GlobalObject G PTO_ARGUMENTS Back, Awaited... Events>      \
     PTO_INTERNAL RecordEvent Name(G &dst, T &src PTO_ARGUMENTS Parameters, Events &...events)              \
