@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pto_dialect.cpp.launches import blank_launches
+from pto_dialect.cpp.launches import blank_launches, has_own_syntax
 
 MOST_FILES = 400
 MOST_BYTES = 1 << 23
@@ -86,7 +86,7 @@ class Sources:
     def _blanked(self, folder: str) -> Iterator[tuple[str, str]]:
         """Included files with launches, each with a copy of it without."""
         for number, (path, text) in enumerate(self.files.items()):
-            if "<<<" in text:
+            if has_own_syntax(text):
                 copy = os.path.join(folder, f"included-{number}")
                 _write(copy, blank_launches(text)[0])
                 yield path, copy

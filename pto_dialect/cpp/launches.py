@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     r"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<<<|>>>""",
     re.DOTALL,
 )
+_ATTRIBUTE = re.compile(r"\[ *aicore *\]")
 _NAME_BEFORE = re.compile(r"[\w:]+\s*\Z")
 _TEMPLATE_LIMIT = 2000
 
@@ -36,8 +37,14 @@ _SWITCHES = {
 _CUBE_WORD = re.compile(r"(TMATMUL|TGEMV|TileLeft|TileRight|TileAcc)\w*|TIMG2COL|TSTORE_FP|PIPE_(M|MTE1|FIX)")
 
 
+def has_own_syntax(text: str) -> bool:
+    """Whether there may be something that only a device compiler knows: launches, the attribute ``[aicore]``."""
+    return "<<<" in text or _ATTRIBUTE.search(text) is not None
+
+
 def blank_launches(text: str) -> tuple[str, list[Launch]]:
-    """``text`` with spaces for every ``<<<…>>>``, and what was launched there."""
+    """``text`` with spaces for every ``<<<…>>>`` and ``[aicore]``, and what was launched there."""
+    text = _ATTRIBUTE.sub(lambda match: " " * len(match[0]), text)
     launches: list[Launch] = []
     parts: list[str] = []
     done, opened = 0, -1

@@ -26,6 +26,7 @@
 #define PTO_INST PTO_INLINE
 #define PTO_INTERNAL PTO_INLINE
 
+#define __fp16 _Float16
 typedef _Float16 half;
 typedef _Float16 float16_t;
 typedef float float32_t;

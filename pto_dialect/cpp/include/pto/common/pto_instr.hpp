@@ -399,6 +399,11 @@ PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject 
 PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
              (D &dst, G &src, I &index, S &scratch),
              (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index, scratch)
+PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject I), (D &dst, G &src, I &index),
+             (PTO_COALESCE), dst, src, index)
+PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I),
+             (D &dst, G &src, I &index), (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src,
+             index)
 #define PTO_SCATTERED(Template, Modes)                                                                     \
     PTO_OVERLOAD(MSCATTER, (PTO_ARGUMENTS Template GlobalObject G, TileObject A, TileObject I),            \
                  (G &dst, A &src, I &index), Modes, dst, src, index)
@@ -416,7 +421,7 @@ PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ScatterConf
 PTO_UNARY(TMOV)
 PTO_SCRATCH_UNARY(TMOV)
 #define PTO_MOVE(Name, Front, Back, Parameters, Modes, ...)                                                \
-    template <PTO_ARGUMENTS Front TileObject D, TileObject A PTO_ARGUMENTS Back, Awaited... Events>        \
+    template <PTO_ARGUMENTS Front LocalObject D, LocalObject A PTO_ARGUMENTS Back, Awaited... Events>      \
     PTO_INTERNAL RecordEvent Name(D &dst, A &src PTO_ARGUMENTS Parameters, Events &...events)              \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \

@@ -1,6 +1,7 @@
 // Tiles in local memories, tensors in global memory.
 #pragma once
 #include "pto/detail/issue.hpp"
+#include "pto/common/utils.hpp"
 #include "pto/detail/sizes.hpp"
 
 namespace pto {
@@ -26,6 +27,8 @@ struct GlobalTensor {
 
     PTO_INTERNAL DType *data() const { return data_; }
     PTO_INTERNAL void SetAddr(DType *data) { data_ = data; }
+    PTO_INTERNAL DType GetElement(size_t offset) const { return data_[offset]; }
+    PTO_INTERNAL void SetElement(size_t offset, DType value) { data_[offset] = value; }
     PTO_INTERNAL int64_t GetShape(int dim) const { return shape_.shape[dim]; }
     PTO_INTERNAL int64_t GetStride(int dim) const { return stride_.stride[dim]; }
     template <int Dim>
@@ -78,6 +81,21 @@ private:
     Shape_ shape_;
     Stride_ stride_;
 };
+
+// Where an element of a tile is, counted in elements.
+template <class T>
+PTO_INTERNAL constexpr size_t GetTileOffset(int row, int col)
+{
+    if constexpr (!T::isBoxedLayout)
+        return row * T::RowStride + col * T::ColStride;
+    else {
+        const int box_row = row / T::InnerRows, box_col = col / T::InnerCols;
+        const int in_row = row % T::InnerRows, in_col = col % T::InnerCols;
+        const int box = T::isRowMajor ? box_row * (T::Cols / T::InnerCols) + box_col
+                                      : box_col * (T::Rows / T::InnerRows) + box_row;
+        return box * T::InnerNumel + (T::isInnerRowMajor ? in_row * T::InnerCols + in_col : in_col * T::InnerRows + in_row);
+    }
+}
 
 template <TileType Loc_, class Element_, int Rows_, int Cols_, BLayout BFractal_ = BLayout::RowMajor,
           int RowValid_ = Rows_, int ColValid_ = Cols_, SLayout SFractal_ = SLayout::NoneBox,
@@ -172,6 +190,9 @@ struct Tile {
     }
 
     PTO_INTERNAL DType GetValue(uint32_t offset) const { return pto_detail::query<DType>("GetValue", *this, offset); }
+    static constexpr size_t GetSizeInBytes() { return Numel * sizeof(DType) / (IsTwinType<DType>() ? 2 : 1); }
+    PTO_INTERNAL DType GetElement(int row, int col) const { return GetValue(GetTileOffset<Tile>(row, col)); }
+    PTO_INTERNAL void SetElement(int row, int col, DType value) { SetValue(GetTileOffset<Tile>(row, col), value); }
     PTO_INTERNAL void SetKAligned(bool on) { pto_detail::call("SetKAligned", *this, on); }
     PTO_INTERNAL void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) { pto_detail::call("SetMadTF32Mode", mode); }
     PTO_INTERNAL void ResetMadMode() { pto_detail::call("ResetMadMode"); }

@@ -45,6 +45,11 @@ PTO_INTERNAL constexpr TileLayoutCustom GetTileLayoutCustom()
         return T::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
     return T::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
 }
+// The number that ffts_cross_core_sync takes for a mode (2: between the cores of a block) and a flag.
+PTO_INTERNAL uint16_t getFFTSMsg(uint16_t mode, uint16_t id, uint16_t base = 1)
+{
+    return (base & 15) + ((mode & 3) << 4) + ((id & 15) << 8);
+}
 PTO_INTERNAL int32_t CeilDivision(int32_t a, int32_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
 PTO_INTERNAL uint32_t CeilAlignment(uint32_t a, uint32_t b) { return b == 0 ? 0 : (a + b - 1) / b * b; }
 

@@ -4,28 +4,29 @@
 
 namespace pto {
 
-enum class SyncOpType : uint8_t { TSTORE_C2GM, TSTORE_V2GM, TLOAD };
+enum class SyncOpType : uint8_t { TSTORE_C2GM, TSTORE_V2GM, TMOV_C2UB, TINSERT_V2L1, TLOAD };
 enum CVSyncMode : uint16_t { C_ALL_CORE_SYNC = 0, V_ALL_CORE_SYNC = 0, V_SUBCORES_SYNC = 1, CV_CORE_SYNC = 2 };
 enum CVCommFftsEvent : uint16_t { CV_COMM_CTRL = 12, CV_COMM_RSVD_13, CV_COMM_RSVD_14, CV_COMM_RSVD_15 };
 constexpr int kCvCommSlotBytes = 512, kCvMaxCores = 25;
 
-PTO_INTERNAL uint16_t getFFTSMsg(uint16_t mode, uint16_t id, uint16_t base = 1)
-{
-    return (base & 15) + ((mode & 3) << 4) + ((id & 15) << 8);
-}
 PTO_INTERNAL uint16_t _getFFTSMsg(CVSyncMode mode, uint16_t id, uint16_t base = 1) { return getFFTSMsg(mode, id, base); }
 
 // A flag that says "there is data" and the next one, which says "there is room".
 template <SyncOpType Producer, SyncOpType Consumer>
 struct TSync_Custom {
     static_assert(Producer != SyncOpType::TLOAD && Consumer == SyncOpType::TLOAD, "a store signals, a load waits");
-    static constexpr bool is_c2v = Producer == SyncOpType::TSTORE_C2GM, is_v2c = !is_c2v;
+    static constexpr bool is_c2v = Producer == SyncOpType::TSTORE_C2GM || Producer == SyncOpType::TMOV_C2UB;
+    static constexpr bool is_v2c = !is_c2v;
+    static constexpr pipe_t producer = is_c2v ? PIPE_FIX : PIPE_MTE3;
+    static constexpr pipe_t consumer = Producer == SyncOpType::TMOV_C2UB ? PIPE_V
+        : Producer == SyncOpType::TINSERT_V2L1                           ? PIPE_MTE1
+                                                                         : PIPE_MTE2;
     uint16_t flag_id;
 
-    PTO_INTERNAL void record() const { signal(is_c2v ? PIPE_FIX : PIPE_MTE3, flag_id); }
-    PTO_INTERNAL void wait() const { await(PIPE_MTE2, flag_id); }
-    PTO_INTERNAL void allocate() const { await(is_c2v ? PIPE_FIX : PIPE_MTE3, flag_id + 1); }
-    PTO_INTERNAL void free() const { signal(PIPE_MTE2, flag_id + 1); }
+    PTO_INTERNAL void record() const { signal(producer, flag_id); }
+    PTO_INTERNAL void wait() const { await(consumer, flag_id); }
+    PTO_INTERNAL void allocate() const { await(producer, flag_id + 1); }
+    PTO_INTERNAL void free() const { signal(consumer, flag_id + 1); }
 
 private:
     PTO_INTERNAL static void signal(pipe_t pipe, int id)

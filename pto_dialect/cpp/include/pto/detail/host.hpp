@@ -30,3 +30,8 @@ enum aclDataType { ACL_FLOAT, ACL_FLOAT16, ACL_INT8, ACL_INT32, ACL_UINT8, ACL_I
     X(rtGetC2cCtrlAddr) X(rtSetDevice) X(rtStreamCreate) X(rtStreamDestroy) X(rtStreamSynchronize) X(rtMalloc)         \
     X(rtFree) X(rtMemcpy) X(rtDeviceReset) X(rtGetDeviceInfo)
 PTO_HOST_FUNCTIONS(PTO_HOST_FUNCTION)
+
+namespace pto {
+template <bool UseSdma = true, int Cores = -1>
+void PTO_PREFETCH(void *tensor, uint64_t bytes, aclrtStream stream);
+}
