@@ -8,6 +8,7 @@ so that `import pto_dialect` loads neither xDSL nor numpy:
 - `print_module(module, generic=False)`: its canonical text,
 - `compile(module, entry, target=...)`: a callable on numpy arrays,
 - `run(...)`: compile and call in one step,
+- `compile_cpp(path_or_text, entry=...)`: the module of a C++ kernel,
 - `PerCore(...)`, `InParts(...)`: arguments that differ from core to core,
 - `compile_group([...])`: a callable for functions that start together on the cores of each block,
 - `TaskGraph(...)`: kernels that wait for the memory that others write, and run in any order otherwise.
@@ -25,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from pto_dialect.api import check, compile, parse, print_module, run
+    from pto_dialect.api import check, compile, compile_cpp, parse, print_module, run
     from pto_dialect.driver.task_graph import TaskGraph
     from pto_dialect.runtime.api import InParts, PerCore
     from pto_dialect.runtime.group_api import compile_group
@@ -38,7 +39,18 @@ _LAUNCHING = {
 }
 """Modules that load numpy, by what they have; the rest is in `pto_dialect.api`."""
 
-__all__ = ["InParts", "PerCore", "TaskGraph", "check", "compile", "compile_group", "parse", "print_module", "run"]
+__all__ = [
+    "InParts",
+    "PerCore",
+    "TaskGraph",
+    "check",
+    "compile",
+    "compile_cpp",
+    "compile_group",
+    "parse",
+    "print_module",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ True
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -163,6 +163,54 @@ def compile(
     from pto_dialect.runtime.api import compile as compile_module  # deferred: start-up
 
     return compile_module(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
+
+
+class CompiledCpp(NamedTuple):
+    """A C++ kernel as a program: its ``module`` and ``text``, the name of its ``entry`` function (empty if there are
+    several), and the ``commands`` that compiled it."""
+
+    module: Module
+    text: str
+    entry: str
+    commands: tuple[tuple[str, ...], ...]
+
+
+def compile_cpp(
+    path_or_text: str | os.PathLike[str],
+    entry: str | None = None,
+    defines: Mapping[str, object] | None = None,
+    includes: Sequence[str | os.PathLike[str]] = (),
+    target: str = "a2a3",
+    *,
+    filename: str = "<kernel>.cpp",
+    cxx: str | None = None,
+) -> CompiledCpp:
+    """Compiles a C++ kernel to a module, which :func:`compile` and :func:`run` take; its diagnostics name C++ lines.
+
+    ``path_or_text`` is a file if it is a path object or a string of one line; any other string is the C++ text itself,
+    called ``filename``. ``entry`` is a function, or a template with its arguments such as ``kernel<half, 128>``.
+    ``defines`` are macros with their values, ``includes`` folders of headers, ``cxx`` is the command of a compiler.
+
+    Raises FileNotFoundError for a file that does not exist, and ``CppError``, a ValueError with all diagnostics, for a
+    kernel that cannot be compiled or translated, or where there is no compiler. Source: docs/cpp.md, "Python".
+    """
+    from pto_dialect.cpp.kernel import CppOptions, compile_kernel  # deferred: start-up
+    from pto_dialect.ir.core.roles import Role, has_role  # deferred: start-up
+    from pto_dialect.targets.choice import get_profile  # deferred: start-up
+
+    get_profile(target)
+    text = path_or_text
+    if not isinstance(path_or_text, str) or "\n" not in path_or_text:
+        filename = os.fspath(path_or_text)
+        with open(filename, encoding="utf-8", errors="surrogateescape") as stream:
+            text = stream.read()
+    assert isinstance(text, str)
+    macros = tuple(f"{name}={value}" for name, value in (defines or {}).items())
+    folders = tuple(os.fspath(folder) for folder in includes)
+    made = compile_kernel(text.removeprefix(_MARK), filename, CppOptions(entry, target, macros, folders, cxx))
+    module = parse(made.text, filename)
+    names = [getattr(op.properties.get("sym_name"), "data", "") for op in module.walk() if has_role(op, Role.FUNCTION)]
+    return CompiledCpp(module, made.text, names[0] if len(names) == 1 else "", made.commands)
 
 
 def run(

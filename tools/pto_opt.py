@@ -35,6 +35,7 @@ from .command_line import (
     write_stderr,
 )
 from .constants import NO_CACHE, SERVER_OPTION
+from .cpp_options import cpp_options, with_cpp
 from .streams import let_annotations_through, wants_color, write_stdout
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ class OptCommand(PtoCommand):
 )  # fmt: skip
 @click.option("--allow-schematic", is_flag=True, help="Accept '...' in types, as in documentation.")
 @output_format_option("Form of the diagnostics on standard error, and of lists, statistics and reports: text or JSON.")
+@click.option("--entry", metavar="NAME", help="Kernel of a C++ file, or a template with arguments: 'k<half, 128>'.")
+@cpp_options
 @findings_options("Errors shown for each program; 0 for all.")
 @click.option(NO_CACHE, is_flag=True, help="Neither use nor store results of other runs.")
 @no_plans_option
@@ -229,11 +232,14 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from .known_runs import Known  # deferred: start-up
 
     inputs, batch = _inputs(ctx, paths)
+    inputs = with_cpp(ctx, inputs, given, given.pop("entry"))
     if given["format"] == "github":
         let_annotations_through()
     check_settings(ctx, inputs, given["no_config"], given["color"], given["format"])
     rewriting = _rewriting(ctx, given)
     task = _task(ctx, inputs, batch, **given)
+    if rewriting and any(item.is_cpp for item in inputs):
+        raise click.UsageError("--fix and --format rewrite .pto programs; C++ kernels are changed by hand", ctx)
     if rewriting:
         from .in_place import Showing, mend, rewrite  # deferred: start-up
 

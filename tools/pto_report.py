@@ -12,7 +12,7 @@ import click
 from .command_line import force_option, write_stderr
 
 RECORDING = ".pto-rec"
-PROGRAMS = (".pto", ".toml")
+PROGRAMS = (".pto", ".toml", ".cpp", ".cc", ".cxx", ".cce")
 """How names end that are not those of pages."""
 
 

@@ -26,6 +26,7 @@ from .command_line import (
     watch_option,
     write_stderr,
 )
+from .cpp_options import cpp_options, with_cpp
 from .run_checks import LAUNCH_ONLY, LAUNCH_SUFFIX, check_files, check_options, option_of, refuse_with_cache
 from .run_options import (
     BESIDE,
@@ -207,6 +208,7 @@ TIMEOUT_MAX = 10_000_000.0
 @record_options
 @click.option("--html", metavar="FILE", help="Write the run as a page: source, timeline, memory, tiles, findings.")
 @click.option("--trace-costs", is_flag=True, help="Durations in the timeline from a simple model instead of 1.")
+@cpp_options
 @findings_options("Errors shown; 0 for all.")
 @click.option("--no-cache", is_flag=True, help="Verify the program even if an earlier run had no findings.")
 @no_plans_option
@@ -262,7 +264,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
 
         ctx.exit(run_ranks(ctx, path, given))
     check_debug(ctx, path, given)
-    item = _input(ctx, path)
+    [item] = with_cpp(ctx, [_input(ctx, path)], given, given["entry"])
     reporter = reporter_of(given["format"])
     collect = None if reporter is None else lambda found, counts: reporter.add(tuple(found), counts)
     streams = Streams(say, write_stderr, wants_color(given["color"]), collect)

@@ -25,6 +25,7 @@ _INPUTS = "Each FILE is one program; a DIR means all .pto files in it; - is stan
     "nothing is named."  # fmt: skip
 _FINDINGS = "target reference_release max_errors allow deny werror pedantic no_config"
 _MACHINERY = "format no_cache plain server watch jobs color"
+_CPP = "entry cxx defines includes show_compile"
 _PRINTING = "split_input_file print_op_generic exact_generic print_debuginfo stats memory_report"
 _RUNNING = (
     "entry target backend reference_release blocks arguments seed auto accumulate fill schedule timeout max_memory"
@@ -40,7 +41,7 @@ _HELPS = {
         _PROGRAMS,
         f"Check programs; diagnostics go to standard error.\n\n{_INPUTS}\n\n"
         "Exit code: 0 if all programs are correct, 1 if one has errors, 2 if the command line is wrong.",
-        _names(_FINDINGS, _MACHINERY, "passes verify_diagnostics split_input_file registered_only allow_schematic"),
+        _names(_FINDINGS, _MACHINERY, _CPP, "passes verify_diagnostics split_input_file registered_only allow_schematic"),
         passes=True,
     ),
     "fix": SubcommandHelp(
@@ -55,7 +56,7 @@ _HELPS = {
         f"Lower programs to what a chip runs, and print them to standard output.\n\n{_INPUTS} Several inputs are only "
         "checked, unless -o names a folder for their modules.\n\n"
         "Exit code: 0 if all programs could be lowered, 1 if one has errors, 2 if the command line is wrong.",
-        _names(_FINDINGS, _MACHINERY, _PRINTING, "output lower prove cycles cycle_table cycle_options force"),
+        _names(_FINDINGS, _MACHINERY, _CPP, _PRINTING, "output lower prove cycles cycle_table cycle_options force"),
         passes=True,
     ),
     "explain": SubcommandHelp(
@@ -68,7 +69,7 @@ _HELPS = {
         "[OPTIONS] FILE",
         "Debug a run of the program in FILE, forwards and backwards, also after an error; or the recording in "
         "FILE.pto-rec.",
-        _names(_FINDINGS, _RUNNING, "sanitize sync break_on_finding record record_limit color"),
+        _names(_FINDINGS, _CPP, _RUNNING, "sanitize sync break_on_finding record record_limit color"),
         "pto run",
     ),
 }

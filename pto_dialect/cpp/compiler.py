@@ -102,6 +102,16 @@ def _sources(text: str, name: str, includes: Sequence[str]) -> Sources:
     return Sources(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
 
 
+def compile_command(
+    text: str, name: str, *, defines: Sequence[str] = (), includes: Sequence[str] = (), target: str = "a2a3",
+    core: str = "vector", cxx: str | None = None,
+) -> tuple[str, ...]:  # fmt: skip
+    """Returns the command that compiles a kernel for one core, without running it."""
+    compiler = find_compiler(cxx)
+    is_auto = not has_addresses(_sources(text, name, includes).whole)
+    return (*compiler.command, *_options(compiler, name, defines, includes, (target, core), is_auto), name)
+
+
 def _whole_text(blanked: str, name: str, entry: str | None) -> str:
     quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     instance = ""

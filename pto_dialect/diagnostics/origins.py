@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .diagnostic import Diagnostic, Note
 from .locations import NOWHERE, Frame, Location, enclosing_location, location_at
@@ -21,6 +21,7 @@ SUFFIXES = frozenset(
 """Files of which a line may be shown because a location names them."""
 
 MOST_BYTES = 16_000_000
+MOST_TEXTS = 256
 CALLED = "called from here"
 ALSO = "made from this as well"
 STATEMENT = "the statement of the program"
@@ -28,6 +29,10 @@ SYNTAX = ("parse-", "input-", "documentation-")
 """Rules about the text itself, which is what has to be changed."""
 
 _WORD = re.compile(r"\w+|\S")
+
+
+_registered: dict[str, Origins] = {}
+"""Translated texts: all readers of a program have its text in common."""
 
 
 class NamedPosition(SourceFile):
@@ -50,7 +55,8 @@ class Origins:
     ``folder`` is that of the program: files below it whose suffix is that of a source file are read. ``texts`` are
     files whose text is known already, by the name that locations use. Other files are named and never read.
     ``translated`` says that the text of the program is not the user's own, so that nothing of it is shown or changed;
-    frames in files that begin with ``hidden`` are not shown as long as there are others.
+    frames in files that begin with ``hidden`` are not shown as long as there are others. ``spell`` writes messages as
+    the language of the source spells operations and values.
     """
 
     def __init__(
@@ -59,10 +65,12 @@ class Origins:
         texts: Mapping[str, str] | None = None,
         translated: bool = False,
         hidden: tuple[str, ...] = (),
+        spell: Callable[[str], str] | None = None,
     ) -> None:
         self.folder = folder
         self.translated = translated
         self.hidden = hidden
+        self.spell = spell
         self._files: dict[str, SourceFile | None] = {
             name: SourceFile(name, text) for name, text in (texts or {}).items()
         }
@@ -79,13 +87,19 @@ class Origins:
 
     @classmethod
     def stated(cls, source: SourceFile) -> Origins | None:
-        """Returns those that were attached to ``source``."""
-        return source.facts.get(cls)
+        """Returns those that were attached to ``source``, or registered for its text."""
+        return source.facts.get(cls) or _registered.get(source.text)
 
     def attach(self, source: SourceFile) -> SourceFile:
         """States that the locations in ``source`` name these files; returns it."""
         source.facts[Origins] = self
         return source
+
+    def register(self, text: str) -> None:
+        """States that the locations in ``text``, which a translation has made, name these files."""
+        while len(_registered) >= MOST_TEXTS:
+            _registered.pop(next(iter(_registered)), None)
+        _registered[text] = self
 
     @property
     def main(self) -> SourceFile | None:
@@ -203,7 +217,16 @@ def shown(found: Diagnostic) -> Diagnostic:
     if not is_translated(found.span.source):
         edited = found.span.source if found.fixes else None
         return found._replace(span=seen, notes=(*notes, Note(STATEMENT, found.span)), edited=edited)
-    return found._replace(span=seen, notes=tuple(notes), fixes=(), remedies=())
+    return _spelled(found._replace(span=seen, notes=tuple(notes), fixes=(), remedies=()), Origins.of(found.span.source))
+
+
+def _spelled(found: Diagnostic, origins: Origins) -> Diagnostic:
+    spell = origins.spell
+    if spell is None:
+        return found
+    notes = tuple(note._replace(message=spell(note.message)) for note in found.notes)
+    help = None if found.help is None else spell(found.help)
+    return found._replace(message=spell(found.message), notes=notes, help=help)
 
 
 def all_shown(found: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -214,6 +237,14 @@ def all_shown(found: Iterable[Diagnostic]) -> list[Diagnostic]:
         if now is one or now not in seen:
             seen.append(now)
     return seen
+
+
+def in_written_text(source: SourceFile, found: Sequence[Diagnostic]) -> tuple[SourceFile, Sequence[Diagnostic]]:
+    """Returns the text that the user wrote, and diagnostics of ``source`` as diagnostics of it."""
+    known = Origins.stated(source)
+    if known is None or not known.translated or known.main is None:
+        return source, found
+    return known.main, all_shown(found)
 
 
 def is_about_text(found: Diagnostic) -> bool:

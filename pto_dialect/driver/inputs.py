@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
 
+if TYPE_CHECKING:
+    from pto_dialect.cpp.kernel import CppOptions
+
 SUFFIX = ".pto"
 """Files that are taken from a folder; a file that is named itself may be called anything."""
+
+CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".cce")
+"""Files that are C++ kernels."""
+
+OF_COMMAND_LINE = frozenset(("cpp-compiler", "cpp-option"))
+"""Rules about inputs that a command line breaks, not a program."""
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -26,13 +35,19 @@ class InputError(ValueError):
 class Input(NamedTuple):
     """One input: its path, its display name, and its relative path in an output folder.
 
-    ``data`` is the content where it was already read (standard input).
+    ``data`` is the content where it was already read (standard input). ``cpp`` states how a C++ kernel is compiled.
     """
 
     path: str
     name: str
     relative: str
     data: bytes | None = None
+    cpp: CppOptions | None = None
+
+    @property
+    def is_cpp(self) -> bool:
+        """Whether it is a C++ kernel."""
+        return self.path.endswith(CPP_SUFFIXES)
 
 
 def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input]:
@@ -78,8 +93,30 @@ def total_size(inputs: Sequence[Input]) -> int:
     return size
 
 
-def read(item: Input) -> tuple[str, Diagnostic | None]:
-    """The text of an input, and why it cannot be used or what is odd about it (rules ``input-*``)."""
+def read(item: Input, target: str | None = None) -> tuple[str, Diagnostic | None]:
+    """The text of the program of an input, and why it cannot be used or what is odd about it (rules ``input-*``).
+
+    That of a C++ kernel is compiled for ``target``; why it cannot be compiled is the first of several diagnostics.
+    """
+    text, found = read_program(item, target)
+    return text, found[0] if found else None
+
+
+def read_program(item: Input, target: str | None = None) -> tuple[str, tuple[Diagnostic, ...]]:
+    """As :func:`read`, with all diagnostics of the compiler of a C++ kernel."""
+    text, remark = read_text(item)
+    if not item.is_cpp or remark is not None:
+        return text, () if remark is None else (remark,)
+    from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel, with_target  # deferred: start-up
+
+    try:
+        return compile_kernel(text, item.name, with_target(item.cpp or CppOptions(), target)).text, ()
+    except CppError as error:
+        return "", error.diagnostics
+
+
+def read_text(item: Input) -> tuple[str, Diagnostic | None]:
+    """The text of an input as it is, and why it cannot be used or what is odd about it."""
     data = item.data
     if data is None:
         try:

@@ -13,7 +13,7 @@ from pto_dialect.diagnostics.split import split_input
 from pto_dialect.passes.registry import VERIFY_PASSES
 from pto_dialect.passes.run import run_passes
 
-from .inputs import Input, read
+from .inputs import Input, read, read_program
 from .options import Options
 from .result import SEPARATOR, Result
 
@@ -77,6 +77,8 @@ def is_kept(item: Input, options: Options, verdicts: Verdicts) -> bool:
 
 def _text_of(item: Input) -> str | None:
     """The text of an input of which a result may be kept."""
+    if item.is_cpp:
+        return None
     try:
         if item.data is None and not stat.S_ISREG(os.stat(item.path).st_mode):
             return None
@@ -99,26 +101,30 @@ def _process_or_find(text: str, name: str, options: Options, verdicts: Verdicts 
 def process_input(item: Input, options: Options, verdicts: Verdicts | None = None) -> Result:
     """Reads an input and processes its text, or finds its result among ``verdicts``."""
     text = ""
+    remarks: tuple[Diagnostic, ...]
     try:
-        text, remark = read(item)
-        if remark is None:
+        text, remarks = read_program(item, options.target)
+        if not remarks:
             return _process_or_find(text, item.name, options, verdicts)
-        if remark.severity is Severity.ERROR:
+        if remarks[0].severity is Severity.ERROR:
             result = Result(False, (), Counts(), None)
         else:
             result = process(text, item.name, options)
     except MemoryError:
         result = Result(False, (), Counts(), None)
-        remark = Diagnostic("input-memory", Severity.ERROR, f"'{item.name}' does not fit into memory")
+        remarks = (Diagnostic("input-memory", Severity.ERROR, f"'{item.name}' does not fit into memory"),)
     except Exception as error:
         from .internal_error import internal_error  # deferred: start-up
 
         result = Result(False, (), Counts(), None)
-        remark = internal_error(
-            error, text, lambda smaller: process(smaller, item.name, options), f"'{item.name}': internal error"
+        remarks = (
+            internal_error(
+                error, text, lambda smaller: process(smaller, item.name, options), f"'{item.name}': internal error"
+            ),
         )
     engine = DiagnosticEngine(options.policy)
-    engine.report(remark)
+    for remark in remarks:
+        engine.report(remark)
     return Result(
         result.ok and not engine.has_errors,
         engine.diagnostics + result.diagnostics,
@@ -158,8 +164,9 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
         return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics, cycles)
 
     from pto_dialect.diagnostics.expected import verify_diagnostics  # deferred: start-up
+    from pto_dialect.diagnostics.origins import in_written_text  # deferred: start-up
 
-    mismatches = verify_diagnostics(source, engine.diagnostics)
+    mismatches = verify_diagnostics(*in_written_text(source, engine.diagnostics))
     return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics, cycles)
 
 

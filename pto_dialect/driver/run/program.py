@@ -25,7 +25,7 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import copied
 from pto_dialect.runtime.run.profiling import ProfileLog
 
-from ..inputs import Input, read
+from ..inputs import OF_COMMAND_LINE, Input, read_program
 from ..options import Options
 from ..pipeline import build_checked, build_module
 from ..report import render, summary_of_input
@@ -126,17 +126,17 @@ class Launch(LaunchState):
         """The parsed and, unless it is left for later, ``verified`` program; its diagnostics are shown."""
         policy = self.request.policy
         engine = DiagnosticEngine(policy)
-        text, remark = read(self.item)
-        if remark is not None:
+        text, remarks = read_program(self.item, self.request.target)
+        for remark in remarks:
             engine.report(remark)
         module = None
-        if remark is None or remark.severity is not Severity.ERROR:
+        if not engine.has_errors:
             options = self.options()._replace(plans=self.request.plans)
             module = self.built(text, engine, options if verified else options._replace(passes=()))
         counts = engine.counts() if engine.has_errors else Counts()
         self.report(engine.diagnostics, counts)
         if module is None or engine.has_errors:
-            raise Failure(WRONG_PROGRAM)
+            raise Failure(WRONG_LAUNCH if any(one.rule in OF_COMMAND_LINE for one in remarks) else WRONG_PROGRAM)
         return module
 
     def options(self) -> Options:
@@ -183,6 +183,9 @@ class Launch(LaunchState):
             name = asked.removeprefix("@")
             if name in functions:
                 return name
+            if self.item.is_cpp and len(functions) == 1:
+                # A template with its arguments was compiled alone.
+                return next(iter(functions))
             near = did_you_mean(name, functions)
             hint = f"did you mean @{near[0]}?" if near else f"there is {listed}"
             raise BindingError(f"'{self.item.name}' has no function @{name}; {hint}", rule=ENTRY)

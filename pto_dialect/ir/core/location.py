@@ -117,23 +117,27 @@ def span_of_value(value: SSAValue) -> Span | None:
     return None if span is None else find_name(span, value) or span
 
 
-_MADE_UP = re.compile(r"(?:arg|c|t|v)?\d*(?:_\d+)?")
+_MADE_UP = re.compile(r"\d+|(?:arg|c|t|v)\d+(?:_\w+)?|(?:part|tile|view)(?:_\d+)?")
 """Names that a translation gives to values without a name of their own."""
+
+
+_COUNTED = re.compile(r"_\d+\Z")
 
 
 def label_of(value: SSAValue, default: str = "") -> str:
     """Returns what a person calls ``value``: its name in the source that the program was made from, else its name in
     the program, else ``default``."""
     owner, hint = value.owner, value.name_hint
-    if isinstance(owner, Operation):
-        name = name_at(span_of(owner)) if len(owner.results) == 1 else ""
-        if name:
-            return name
-    elif hint and not _MADE_UP.fullmatch(hint):
-        span = span_of(owner.parent_op())
-        if span is not None and is_translated(span.source):
-            return hint
-    return f"%{hint}" if hint else default
+    is_result = isinstance(owner, Operation)
+    span = span_of(owner if is_result else owner.parent_op())
+    if is_result and len(owner.results) == 1 and (name := name_at(span)):
+        return name
+    if not hint:
+        return default
+    # A translation names values as their variables, and counts those of one name.
+    if span is not None and is_translated(span.source) and not _MADE_UP.fullmatch(hint):
+        return _COUNTED.sub("", hint)
+    return f"%{hint}"
 
 
 _BEHIND_NAME = re.compile(r"(?![\w$.\-])(?:#\d+)?")

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 
 from pto_dialect.accel.collector import paused
-from pto_dialect.diagnostics.origins import location_of
+from pto_dialect.diagnostics.origins import is_translated, location_of
 from pto_dialect.ir.core.attribute_text import string_literal
 from pto_dialect.ir.core.location import SourceLoc, span_of
 
@@ -204,6 +204,8 @@ class ModulePrinter:
         stated = location_of(span)
         if stated.frames:
             return f" loc({stated.spelled(string_literal)})"
+        if is_translated(span.source):
+            return " loc(unknown)"
         line, column = span.source.line_col(span.start)
         return f" loc({string_literal(span.source.name)}:{line}:{column})"
 

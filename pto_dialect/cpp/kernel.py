@@ -1,0 +1,156 @@
+"""A C++ kernel as the text of a `.pto` program, whose statements name the lines of the C++ text. Source: docs/cpp.md,
+"Use it on C++ kernels".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.locations import Frame
+from pto_dialect.diagnostics.origins import CALLED, Origins
+from pto_dialect.diagnostics.refused import RefusedProgram
+
+from .compiler import INCLUDE, BadOption, CompileError, IrText, compile_command, compile_to_ir, cores_of
+from .compilers import CompilerMissing
+from .errors import TranslationError
+from .ir_cache import IrCache, header_version
+from .llvm.location import SourceLocation
+from .wording import in_cpp
+
+COMPILE = "cpp-compile"
+TRANSLATE = "cpp-translate"
+COMPILER = "cpp-compiler"
+OPTION = "cpp-option"
+
+_MESSAGE = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|note): (?P<text>.*)"
+)
+
+
+@dataclass(frozen=True)
+class CppOptions:
+    """How a kernel is compiled: ``entry`` is a function, or a template with its arguments such as ``kernel<half, 128>``
+    (``None``: what the text says), ``defines`` and ``includes`` are those of the compiler, ``cxx`` is its command
+    (``None``: one that is found)."""
+
+    entry: str | None = None
+    target: str | None = None
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    cxx: str | None = None
+
+    @property
+    def chip(self) -> str:
+        """Returns the target that the headers know."""
+        return "a5" if self.target == "a5" else "a2a3"
+
+
+class CppError(RefusedProgram):
+    """A kernel that cannot be compiled or translated; the exception has the diagnostics."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel as a program: its ``text``, and the commands that compiled it."""
+
+    text: str
+    commands: tuple[tuple[str, ...], ...]
+
+
+def compile_kernel(text: str, name: str, options: CppOptions) -> Compiled:
+    """Returns the program of a C++ text; its locations show lines of ``text``. ``name`` is the file as its user calls
+    it. Raises :class:`CppError`."""
+    folder = os.path.dirname(name) or "."
+    files = Origins(folder, {name: text}, translated=True, hidden=(INCLUDE + os.sep, "<"), spell=in_cpp)
+    try:
+        irs = _irs(text, name, options)
+        program = _translated(text, name, options, irs)
+    except CompilerMissing as error:
+        raise CppError((Diagnostic(COMPILER, Severity.ERROR, str(error)),)) from None
+    except BadOption as error:
+        raise CppError((Diagnostic(OPTION, Severity.ERROR, str(error)),)) from None
+    except CompileError as error:
+        raise CppError(tuple(_compiler_messages(str(error), files))) from None
+    except TranslationError as error:
+        raise CppError((_translation_message(error, files),)) from None
+    files.register(program)
+    return Compiled(program, tuple(one.command for one in irs))
+
+
+def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
+    """The text of each core; both compilers run at once."""
+
+    def compiled(core: str) -> IrText:
+        return compile_to_ir(
+            text, name, core=core, defines=options.defines, includes=options.includes, target=options.chip,
+            cxx=options.cxx, entry=options.entry,
+        )  # fmt: skip
+
+    cores = cores_of(text, name, options.includes)
+    if len(cores) == 1:
+        return [compiled(cores[0])]
+    with ThreadPoolExecutor(len(cores)) as pool:
+        return list(pool.map(compiled, cores))
+
+
+def compile_commands(text: str, name: str, options: CppOptions) -> list[tuple[str, ...]]:
+    """Returns the commands that compile a kernel, one for each core. Raises ``CompilerMissing`` or ``BadOption``."""
+    defines, includes = options.defines, options.includes
+    return [
+        compile_command(text, name, core=core, defines=defines, includes=includes, target=options.chip, cxx=options.cxx)
+        for core in cores_of(text, name, options.includes)
+    ]
+
+
+def _translated(text: str, name: str, options: CppOptions, irs: Sequence[IrText]) -> str:
+    """The program, kept from an earlier run where nothing has changed."""
+    version = header_version(os.path.dirname(os.path.abspath(__file__)))
+    cache = IrCache(("pto", version, name, text, options.chip, options.entry or "", *(one.text for one in irs)))
+    program = cache.read()
+    if program is None:
+        from .translate import translate_module  # deferred: start-up
+
+        pairs = [(one.core, one.text) for one in irs]
+        program = translate_module(
+            pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources={name: text}
+        )
+        cache.write(program, ())
+    return program
+
+
+def _compiler_messages(output: str, files: Origins) -> Iterator[Diagnostic]:
+    """What a compiler has printed, as diagnostics; notes belong to the error before them."""
+    found: list[Diagnostic] = []
+    rest: list[str] = []
+    for line in output.splitlines():
+        message = _MESSAGE.fullmatch(line)
+        if message is None:
+            rest.append(line)
+            continue
+        span = files.span(Frame(message["file"], max(int(message["line"]), 1), int(message["column"] or 1)))
+        if message["kind"] == "note" and found:
+            found[-1] = found[-1]._replace(notes=(*found[-1].notes, Note(message["text"], span)))
+        else:
+            found.append(Diagnostic(COMPILE, Severity.ERROR, message["text"], span))
+    yield from found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
+
+
+def _translation_message(error: TranslationError, files: Origins) -> Diagnostic:
+    def frame(location: SourceLocation) -> Frame:
+        return Frame(location.file, max(location.line, 1), max(location.column, 1))
+
+    stack = error.location.frames() if error.location is not None else []
+    span = files.span(frame(stack[0])) if stack else None
+    notes = [Note(text, files.span(frame(where)) if where is not None else None) for text, where in error.notes]
+    notes += [Note(CALLED, files.span(frame(caller))) for caller in stack[1:]]
+    return Diagnostic(TRANSLATE, Severity.ERROR, error.message, span, tuple(notes), error.help or None)
+
+
+def with_target(options: CppOptions, target: str | None) -> CppOptions:
+    """Returns ``options`` for a chip, unless they state one."""
+    return options if options.target is not None or target is None else replace(options, target=target)

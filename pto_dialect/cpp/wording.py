@@ -1,0 +1,32 @@
+"""Messages about a translated kernel in the spelling of C++: ``TADD`` for ``pto.tadd``, ``set_flag(PIPE_V, …)``.
+
+Source: docs/cpp.md, "What messages say".
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAME = r"""\s*[<"]?%?(\w+)[>"]?\s*"""
+_FLAG = re.compile(rf"pto\.((?:set|wait)_flag)(?:_dyn)?\[{_NAME},{_NAME},{_NAME}\]")
+_BARRIER = re.compile(r"pto\.barrier\s*(?:#pto\.pipe)?<(\w+)>")
+_TILE_OPERATION = re.compile(r"pto\.(t[a-z]\w*(?:\.\w+)*)(?![\w.]*=)")
+_OTHERS = {
+    "pto.barrier": "pipe_barrier",
+    "pto.alloc_tile": "TASSIGN",
+    "pto.addptr": "pointer arithmetic",
+    "pto.load_scalar": "reading an element",
+    "pto.store_scalar": "writing an element",
+}
+_OTHER = re.compile(r"\bpto\.(?:barrier|alloc_tile|addptr|load_scalar|store_scalar)\b")
+_SIGNAL = re.compile(r"\bpto\.(set_flag|wait_flag|dcci|dsb|mem_bar|get_\w+)\b")
+_VARIABLE = re.compile(r"%([A-Za-z]\w*?)(?:_\d+)?(?![\w.$\-])")
+
+
+def in_cpp(text: str) -> str:
+    """Returns a message with operations, flags and values as a C++ kernel spells them."""
+    text = _FLAG.sub(r"\1(\2, \3, \4)", text)
+    text = _BARRIER.sub(r"pipe_barrier(\1)", text)
+    text = _TILE_OPERATION.sub(lambda found: found[1].upper().replace(".", "_"), text)
+    text = _OTHER.sub(lambda found: _OTHERS[found[0]], text)
+    return _VARIABLE.sub(r"\1", _SIGNAL.sub(r"\1", text))

@@ -1,0 +1,131 @@
+"""The commands on C++ kernels: what they print, what they name, and their exit codes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pto_dialect
+from run_lines import CommandResult, run_command
+
+KERNEL = (Path(__file__).parents[2] / "examples" / "cpp" / "add_exp" / "add_exp.cpp").read_text(encoding="utf-8")
+WAIT = "    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "add.cpp").write_text(KERNEL, encoding="utf-8")
+    (tmp_path / "race.cpp").write_text(KERNEL.replace(WAIT, "\n"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def command(line: str) -> CommandResult:
+    name, *arguments = line.split()
+    return run_command(name, arguments)
+
+
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def test_program_of_a_kernel_is_printed_and_runs_itself(folder: Path) -> None:
+    printed = command("pto-opt add.cpp")
+    assert (printed.exit_code, printed.stderr) == (0, b"")
+    (folder / "made.pto").write_bytes(printed.stdout)
+    run = command("pto-run made.pto --auto --sanitize")
+    assert (run.exit_code, run.stderr) == (0, b"")
+    located = command("pto-opt add.cpp --print-debuginfo").stdout.decode()
+    line = next(one for one in located.splitlines() if "pto.texp" in one)
+    assert line.endswith(f'loc("add.cpp":{line_of(KERNEL, "TEXP")}:5)')
+
+
+def test_result_of_a_kernel(folder: Path) -> None:
+    x, y = np.linspace(-2, 2, 1024, dtype=np.float32), np.linspace(0, 1, 1024, dtype=np.float32)
+    np.save(folder / "x.npy", x)
+    np.save(folder / "y.npy", y)
+    arguments = "--arg x=x.npy --arg y=y.npy --arg z=zeros:f32:1024 --arg n=4 --out z=z.npy"
+    assert command(f"pto-run add.cpp {arguments}").exit_code == 0
+    np.testing.assert_allclose(np.load(folder / "z.npy"), np.exp(x + y), rtol=1e-6)
+
+
+def test_race_is_named_at_its_line_in_terms_of_cpp(folder: Path) -> None:
+    result = command("pto-run race.cpp --auto --sanitize")
+    assert result.exit_code == 3
+    text = result.stderr.decode()
+    reads, writes = line_of(KERNEL, "TSTORE"), line_of(KERNEL, "TEXP")
+    assert f"race.cpp:{reads}:5: error: MTE3 of core reads" in text
+    assert f"(through c) that V of core writes in TEXP (line {writes})" in text
+    assert f"help: set_flag(PIPE_V, PIPE_MTE3, EVENT_IDn) after line {writes} and wait_flag(PIPE_V, PIPE_MTE3" in text
+    assert "    TSTORE(gz, c);\n" in text
+    assert "pto." not in text and "%" not in text
+
+
+def test_race_for_other_programs(folder: Path) -> None:
+    result = command("pto-run race.cpp --auto --sanitize --output-format json")
+    [error] = [one for one in json.loads(result.stderr)["diagnostics"] if one["severity"] == "error"]
+    assert error["location"]["file"] == "race.cpp"
+    assert error["location"]["start"] == {"line": line_of(KERNEL, "TSTORE"), "column": 5}
+    assert "fixes" not in error
+
+
+def test_expectations_in_the_cpp_text(folder: Path) -> None:
+    text = KERNEL.replace("TASSIGN(b, 0x1000);", "TASSIGN(b, 0x1001); // expected-error {{32}}")
+    (folder / "odd.cpp").write_text(text, encoding="utf-8")
+    result = command("pto-opt --verify-diagnostics odd.cpp --verify-only")
+    assert (result.exit_code, result.stderr) == (0, b""), result.stderr.decode()
+
+
+def test_error_of_the_compiler(folder: Path) -> None:
+    (folder / "add.cpp").write_text(KERNEL.replace("TADD(c, a, b)", "TADD(c, a, d)"), encoding="utf-8")
+    for line in ("pto-opt add.cpp", "pto-run add.cpp --auto"):
+        result = command(line)
+        assert result.exit_code == 1
+        text = result.stderr.decode()
+        assert text.startswith(f"add.cpp:{line_of(KERNEL, 'TADD')}:16: error: use of undeclared identifier 'd'")
+        assert "    TADD(c, a, d);\n" in text
+
+
+def test_definitions_reach_the_compiler(folder: Path) -> None:
+    text = KERNEL.replace("constexpr int W = 256;", "constexpr int W = WIDTH;")
+    (folder / "add.cpp").write_text(text, encoding="utf-8")
+    assert b"1x64xf32" in command("pto-opt add.cpp -DWIDTH=64").stdout
+    assert command("pto-opt add.cpp").exit_code == 1
+    wrong = command("pto-opt add.cpp -D=3")
+    assert (wrong.exit_code, b"'=3' is no definition" in wrong.stderr) == (2, True)
+
+
+def test_commands_that_compile(folder: Path) -> None:
+    result = command("pto-opt --show-compile add.cpp --target a5 -DX=1")
+    assert result.exit_code == 0
+    [shown] = result.stdout.decode().splitlines()
+    assert "-std=c++20" in shown and "-D__NPU_ARCH__=3510" in shown and shown.endswith("add.cpp")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("pto-opt add.cpp --cxx no-such-compiler", "install one with `pip install 'pto-dialect[cpp]'`"),
+        ("pto-run add.cpp --auto --cxx no-such-compiler", "install one with `pip install 'pto-dialect[cpp]'`"),
+        ("pto-opt a.pto -DX", "-D is about C++ kernels"),
+        ("pto-opt add.cpp --fix", "C++ kernels are changed by hand"),
+    ],
+)
+def test_wrong_command_lines(folder: Path, line: str, text: str) -> None:
+    (folder / "a.pto").write_text("module {}", encoding="utf-8")
+    result = command(line)
+    assert result.exit_code == 2
+    assert text in " ".join(result.stderr.decode().split())
+
+
+def test_compiled_from_python(folder: Path) -> None:
+    kernel = pto_dialect.compile_cpp("add.cpp")
+    assert kernel.entry == "add_exp"
+    x, z = np.ones(512, np.float32), np.zeros(512, np.float32)
+    pto_dialect.run(kernel.module, {"x": x, "y": x, "z": z, "n": 2})
+    np.testing.assert_allclose(z, np.exp(np.float32(2)), rtol=1e-6)
+    with pytest.raises(ValueError, match=r"<kernel>.cpp:\d+:16: error: use of undeclared identifier 'd'"):
+        pto_dialect.compile_cpp(KERNEL.replace("TADD(c, a, b)", "TADD(c, a, d)"))
+    with pytest.raises(FileNotFoundError):
+        pto_dialect.compile_cpp("missing.cpp")
