@@ -41,7 +41,9 @@ _HELPS = {
         _PROGRAMS,
         f"Check programs; diagnostics go to standard error.\n\n{_INPUTS}\n\n"
         "Exit code: 0 if all programs are correct, 1 if one has errors, 2 if the command line is wrong.",
-        _names(_FINDINGS, _MACHINERY, _CPP, "passes verify_diagnostics split_input_file registered_only allow_schematic"),
+        _names(
+            _FINDINGS, _MACHINERY, _CPP, "passes verify_diagnostics split_input_file registered_only allow_schematic"
+        ),
         passes=True,
     ),
     "fix": SubcommandHelp(
