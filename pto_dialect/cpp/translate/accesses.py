@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..llvm.model import Constant, Instruction
 from ..llvm.model import Operand as IrOperand
 from ..llvm.types import TypeReadError
-from .addresses import Address, split_indices
+from .addresses import Address, Choice, LocalAddress, split_indices
 from .context import Context, Pointer
 from .elements import scalar_type
 from .interface import Operand
@@ -129,8 +129,26 @@ def translate_store(instruction: Instruction, ctx: Context) -> None:
         store_local(address, ctx.operand(instruction.operands[0]), instruction, ctx)
 
 
-def load_local(address: Address, type: str, instruction: Instruction, ctx: Context) -> Operand:
-    """Returns a value of local memory; one of several where the place depends on an index."""
+def load_local(address: LocalAddress, type: str, instruction: Instruction, ctx: Context) -> Operand:
+    """Returns a value of local memory; one of several where the place depends on an index or a choice."""
+    if not isinstance(address, Choice):
+        return _load_at(address, type, instruction, ctx)
+    selector = ctx.operand(address.selector)
+    chosen = _load_at(address.candidates[-1], type, instruction, ctx)
+    for number, candidate in reversed(list(enumerate(address.candidates[:-1]))):
+        loaded = _load_at(candidate, type, instruction, ctx)
+        wanted = compared(ctx, "eq", selector, Operand("i32", number), "is_at")
+        chosen = _one_of(wanted, loaded, chosen, instruction, ctx)
+    return chosen
+
+
+def _one_of(condition: Operand, then: Operand, otherwise: Operand, instruction: Instruction, ctx: Context) -> Operand:
+    if then.type == "ptr":
+        return _choose_pointer(condition, then, otherwise, instruction, ctx)
+    return choose(ctx, condition, then, otherwise, instruction.name)
+
+
+def _load_at(address: Address, type: str, instruction: Instruction, ctx: Context) -> Operand:
     size = ctx.module.types.size(type)
     reach = ctx.memory.reach(address, size)
     array = ctx.memory.array(address, reach, size)
@@ -148,13 +166,10 @@ def _choice(found: list[Operand], address: Address, reach: Reach, instruction: I
     chosen = found[-1]
     if all(is_equal(operand, chosen) for operand in found):
         return chosen
-    index = _linear_index(address, reach, ctx)
+    index, factor = _linear_index(address, reach, ctx)
     for number, operand in reversed(list(enumerate(found[:-1]))):
-        equal = compared(ctx, "eq", index, Operand(index.type, reach.low + number), "is_at")
-        if chosen.type == "ptr":
-            chosen = _choose_pointer(equal, operand, chosen, instruction, ctx)
-        else:
-            chosen = choose(ctx, equal, operand, chosen, instruction.name)
+        equal = compared(ctx, "eq", index, Operand(index.type, (reach.low + number) * factor), "is_at")
+        chosen = _one_of(equal, operand, chosen, instruction, ctx)
     return chosen
 
 
@@ -169,17 +184,19 @@ def _choose_pointer(
     return ctx.new_pointer(ctx.writer.define(body, "p", True), element)
 
 
-def _linear_index(address: Address, reach: Reach, ctx: Context) -> Operand:
-    """Returns the index that numbers the places that an address may refer to."""
+def _linear_index(address: Address, reach: Reach, ctx: Context) -> tuple[Operand, int]:
+    """Returns the index that numbers the places that an address may refer to, times a factor, and that factor."""
+    is_whole = all(stride % reach.stride == 0 for _, stride in address.terms)
+    unit = reach.stride if is_whole else 1
     total: Operand | None = None
     for value, stride in address.terms:
         operand = ctx.operand(value)
         if operand.type != "i64" and len(address.terms) > 1:
             body = f"arith.extsi {ctx.name(operand)} : {operand.type} to i64"
             operand = define(ctx, "i64", body) if operand.name else Operand("i64", operand.value)
-        scaled = binary(ctx, "mul", operand, Operand(operand.type, stride // reach.stride))
+        scaled = binary(ctx, "mul", operand, Operand(operand.type, stride // unit))
         total = scaled if total is None else binary(ctx, "add", total, scaled)
-    return total if total is not None else Operand("i64", 0)
+    return (total if total is not None else Operand("i64", 0)), reach.stride // unit
 
 
 def _read(address: Address, offset: int, size: int, type: str, instruction: Instruction, ctx: Context) -> Operand:
@@ -257,23 +274,34 @@ def reinterpret(operand: Operand, type: str, ctx: Context) -> Operand:
     return define(ctx, type, f"arith.bitcast {ctx.name(bits)} : {bits.type} to {ctx.type(type)}")
 
 
-def store_local(address: Address, value: Operand, instruction: Instruction, ctx: Context) -> None:
-    """Stores a value in local memory; where the place depends on an index, each candidate is kept or replaced."""
+def store_local(address: LocalAddress, value: Operand, instruction: Instruction, ctx: Context) -> None:
+    """Stores a value in local memory; where the place depends on values, each candidate is kept or replaced."""
+    if not isinstance(address, Choice):
+        _store_at(address, value, None, instruction, ctx)
+        return
+    selector = ctx.operand(address.selector)
+    for number, candidate in enumerate(address.candidates):
+        wanted = compared(ctx, "eq", selector, Operand("i32", number), "is_at")
+        _store_at(candidate, value, wanted, instruction, ctx)
+
+
+def _store_at(address: Address, value: Operand, chosen: Operand | None, instruction: Instruction, ctx: Context) -> None:
     size = ctx.module.types.size(value.type)
     reach = ctx.memory.reach(address, size)
     if isinstance(address.root, str):
         ctx.fail(f"the global variable {address.root} is changed", "use an argument or a local variable")
     array = ctx.memory.array(address, reach, size)
-    if array is not None:
+    if array is not None and chosen is None:
         _store_element(array[0], array[1], address, reach, value, ctx)
         return
-    if reach.high - reach.low >= CHOICES:
+    if array is not None or reach.high - reach.low >= CHOICES:
         raise MemoryError_(instruction, _UNREADABLE)
-    index = _linear_index(address, reach, ctx) if address.terms else None
+    index, factor = _linear_index(address, reach, ctx) if address.terms else (None, 1)
     for number, offset in enumerate(reach.offsets()):
-        wanted = None
+        wanted = chosen
         if index is not None:
-            wanted = compared(ctx, "eq", index, Operand(index.type, reach.low + number), "is_at")
+            wanted = compared(ctx, "eq", index, Operand(index.type, (reach.low + number) * factor), "is_at")
+            wanted = wanted if chosen is None else binary(ctx, "and", wanted, chosen)
         _write(address, offset, size, value, wanted, instruction, ctx)
 
 
@@ -297,11 +325,7 @@ def _write(
             part = _narrowed(shifted, f"i{length * 8}", ctx)
         part = reinterpret(part, variable.type, ctx)
         if wanted is not None:
-            old = _content(variable, ctx)
-            if variable.type == "ptr":
-                part = _choose_pointer(wanted, part, old, instruction, ctx)
-            else:
-                part = choose(ctx, wanted, part, old, variable.hint)
+            part = _one_of(wanted, part, _content(variable, ctx), instruction, ctx)
         ctx.variables[variable] = part
 
 
@@ -309,7 +333,9 @@ def _write(
 
 
 def _element_index(number: int, array: LocalArray, address: Address, reach: Reach, ctx: Context) -> str:
-    index = _linear_index(address, reach, ctx)
+    index, factor = _linear_index(address, reach, ctx)
+    if factor > 1:
+        index = binary(ctx, "sdiv", index, Operand(index.type, factor))
     if address.terms:
         index = binary(ctx, "mul", index, Operand(index.type, reach.stride // array.stride))
     return ctx.index(binary(ctx, "add", index, Operand(index.type, number)))

@@ -56,9 +56,34 @@ def split_indices(module: Module, instruction: Instruction) -> tuple[int, tuple[
     return constant, tuple(terms)
 
 
-def local_addresses(function: Function, order: list[str], module: Module) -> dict[Value, Address]:
-    """Returns the addresses of all pointers of a function that are made from an ``alloca`` or a global variable."""
-    found: dict[Value, Address] = {}
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several addresses: that with the number of ``selector``."""
+
+    selector: Value
+    candidates: tuple[Address, ...]
+
+    def plus(self, constant: int, terms: tuple[tuple[Value, int], ...] = ()) -> Choice:
+        """Returns the address that many bytes further."""
+        return Choice(self.selector, tuple(candidate.plus(constant, terms) for candidate in self.candidates))
+
+
+LocalAddress = Address | Choice
+
+
+def alternatives(address: LocalAddress) -> tuple[Address, ...]:
+    """Returns the addresses that may be meant."""
+    return address.candidates if isinstance(address, Choice) else (address,)
+
+
+def local_addresses(
+    function: Function, order: list[str], module: Module, choices: dict[Value, Choice]
+) -> dict[Value, LocalAddress]:
+    """Returns the addresses of all pointers of a function that are made from an ``alloca`` or a global variable.
+
+    ``choices`` are the pointers that phis and selects choose.
+    """
+    found: dict[Value, LocalAddress] = dict(choices)
     for name in order:
         for instruction in function.blocks[name].instructions:
             if instruction.opcode == "alloca":
@@ -77,12 +102,9 @@ def local_addresses(function: Function, order: list[str], module: Module) -> dic
     return found
 
 
-def address_of(operand: Operand, known: dict[Value, Address], module: Module) -> Address | None:
+def address_of(operand: Operand, known: dict[Value, LocalAddress], module: Module) -> LocalAddress | None:
     """Returns the address of an operand, ``None`` if it is no pointer to local memory."""
     if isinstance(operand, Global):
         is_table = operand.name in module.globals and module.string(operand) is None
         return Address(operand.name, operand.offset) if is_table else None
     return known.get(operand) if isinstance(operand, Value) else None
-
-
-__all__ = ["Address", "Root", "address_of", "local_addresses", "split_indices"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..llvm.model import Constant, Instruction
 from .accesses import constant_length, element_bytes, load_local, reinterpret, set_element, store_local
-from .addresses import Address
+from .addresses import LocalAddress, alternatives
 from .context import Context, Pointer
 from .interface import Operand
 from .memory import MemoryError_
@@ -43,15 +43,16 @@ def translate_block(instruction: Instruction, ctx: Context) -> None:
 
 
 def _pieces(
-    target: Address | None, source: Address | None, length: int, instruction: Instruction, ctx: Context
+    target: LocalAddress | None, source: LocalAddress | None, length: int, instruction: Instruction, ctx: Context
 ) -> list[tuple[int, str]]:
     """Returns offsets and types of the cells that a copy consists of."""
     found: dict[int, str] = {}
     for address in (source, target):
         if address is None or found:
             continue
-        begin = ctx.memory.reach(address, length).offsets()[0]
-        cells = ctx.memory.cells[address.root]
+        place = alternatives(address)[0]
+        begin = ctx.memory.reach(place, length).offsets()[0]
+        cells = ctx.memory.cells[place.root]
         for offset in cells.offsets:
             size, variable = cells.variables[offset]
             if begin <= offset and offset + size <= begin + length:
@@ -88,7 +89,7 @@ def _store_piece(instruction: Instruction, offset: int, value: Operand, ctx: Con
     ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : !pto.ptr<{element}>, {element}")
 
 
-def _fill(instruction: Instruction, target: Address | None, length: int, ctx: Context) -> None:
+def _fill(instruction: Instruction, target: LocalAddress | None, length: int, ctx: Context) -> None:
     byte = integer(ctx.operand(instruction.operands[1]))
     if target is None or byte is None:
         ctx.fail("a fill of global memory or with a value that is not constant cannot be translated")

@@ -70,7 +70,7 @@ class TreeEmitter:
         if opcode == "call":
             self._call(instruction)
             return
-        if opcode == "alloca" or ctx.memory.address(instruction) is not None:
+        if opcode == "alloca" or (ctx.memory.address(instruction) is not None and opcode != "select"):
             return
         if opcode == "load":
             result = translate_load(instruction, ctx)

@@ -61,6 +61,8 @@ def neutral(opcode: str, a: int | None, b: int | None) -> int | None:
         return 0
     if a == 0 and opcode in ("add", "or", "xor"):
         return 1
+    if b == -1 and opcode == "and":
+        return 0
     if b == 1 and opcode in ("mul", "udiv", "sdiv"):
         return 0
     return None

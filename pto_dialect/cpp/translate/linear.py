@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from ..llvm.model import Constant, Instruction, Operand, Value
 
 _MAX_DEPTH = 12
@@ -91,3 +93,33 @@ def _read(instruction: Instruction, width: int, depth: int) -> Linear | None:
         if is_extension and isinstance(inner, Instruction) and total - amount >= width:
             return low_bits(inner.operands[0], width, depth)
     return None
+
+
+def multiple_of(operand: Operand, pending: frozenset[Value] = frozenset()) -> int:
+    """Returns a power of two that divides an integer in every execution; 0 if it is always 0."""
+    if isinstance(operand, Constant):
+        number = operand.value if isinstance(operand.value, int) else 0
+        return number & -number
+    if not isinstance(operand, Instruction) or len(pending) > _MAX_DEPTH:
+        return 1
+    if operand in pending:
+        return 0
+    return _multiple(operand, pending | {operand})
+
+
+def _multiple(instruction: Instruction, pending: frozenset[Value]) -> int:
+    opcode, operands = instruction.opcode, instruction.operands
+    if opcode in ("sext", "zext", "trunc", "freeze"):
+        return multiple_of(operands[0], pending)
+    if opcode in ("add", "sub", "or", "phi", "select"):
+        found = 0
+        for operand in operands[opcode == "select" :]:
+            found = gcd(found, multiple_of(operand, pending))
+        return found
+    amount = operands[1].value if len(operands) == 2 and isinstance(operands[1], Constant) else None
+    if opcode in ("mul", "and") and len(operands) == 2:
+        left, right = (multiple_of(operand, pending) for operand in operands)
+        return left * right if opcode == "mul" else max(left, right)
+    if opcode == "shl" and isinstance(amount, int) and 0 <= amount < 64:
+        return multiple_of(operands[0], pending) << amount
+    return 1

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import gcd
 
-from ..llvm.model import Constant, Function, Global, Instruction, Operand
+from ..llvm.model import Constant, Function, Global, Instruction, Operand, Value
 from ..llvm.reader import Module
 from ..llvm.types import TypeReadError
-from .addresses import Address, Root, address_of, local_addresses
+from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
+from .choices import number_choices
+from .linear import multiple_of
 from .tree import Variable
 
 CHOICES = 16
@@ -77,17 +79,19 @@ class LocalMemory:
 
     def __init__(self, function: Function, order: list[str], module: Module) -> None:
         self.module = module
-        self.addresses = local_addresses(function, order, module)
+        self.choices = number_choices(function, order, module)
+        self.addresses = local_addresses(function, order, module, self.choices)
         self.cells: dict[Root, Cells] = {}
+        self._multiples: dict[Value, int] = {}
         instructions = [i for name in order for i in function.blocks[name].instructions]
-        self._copies: list[tuple[Instruction, Address | None, Address | None, int]] = []
+        self._copies: list[tuple[Address, Address, int]] = []
         for instruction in instructions:
             self._note(instruction)
         self._share_cuts()
         for root, cells in self.cells.items():
             self._partition(root, cells)
 
-    def address(self, operand: Operand) -> Address | None:
+    def address(self, operand: Operand) -> LocalAddress | None:
         """Returns the address of a pointer to local memory."""
         return address_of(operand, self.addresses, self.module)
 
@@ -103,7 +107,7 @@ class LocalMemory:
             self._note_access(instruction, instruction.operands[1], instruction.operands[0].type)
         elif opcode == "call" and instruction.word.startswith(_COPIES + _FILLS):
             self._note_block(instruction)
-        elif opcode not in ("getelementptr", "alloca", "freeze", "addrspacecast"):
+        elif opcode not in ("getelementptr", "alloca", "freeze", "addrspacecast") and instruction not in self.choices:
             if opcode == "call" and instruction.word.startswith(_NO_ACCESS):
                 return
             for operand in instruction.operands:
@@ -134,11 +138,15 @@ class LocalMemory:
         address = self.address(pointer)
         if address is None:
             return
-        cells = self._cells_of(address, instruction)
         try:
             size = self.module.types.size(type)
         except TypeReadError as error:
             raise MemoryError_(instruction, str(error)) from None
+        for place in alternatives(address):
+            self._note_place(instruction, place, type, size)
+
+    def _note_place(self, instruction: Instruction, address: Address, type: str, size: int) -> None:
+        cells = self._cells_of(address, instruction)
         reach = self.reach(address, size)
         if reach.high - reach.low >= _MAX_CELLS * 16:
             raise MemoryError_(instruction, "a local array is larger than 65,536 elements", "keep it in a tile")
@@ -162,14 +170,21 @@ class LocalMemory:
         if not address.terms:
             return Reach(address.constant, max(size, 1), 0, 0)
         stride = 0
-        for _, factor in address.terms:
-            stride = gcd(stride, factor)
+        for value, factor in address.terms:
+            stride = gcd(stride, factor * self.multiple(value))
         total = self.cells[address.root].size
         stride = stride or max(size, 1)
         base = address.constant % stride
         shift = (address.constant - base) // stride
         count = max((total - size - base) // stride, 0)
         return Reach(address.constant, stride, -shift, count - shift)
+
+    def multiple(self, value: Value) -> int:
+        """Returns a power of two that divides an index."""
+        known = self._multiples.get(value)
+        if known is None:
+            known = self._multiples[value] = multiple_of(value)
+        return known
 
     def _note_block(self, instruction: Instruction) -> None:
         is_copy = instruction.word.startswith(_COPIES)
@@ -181,23 +196,22 @@ class LocalMemory:
         number = length.value if isinstance(length, Constant) else None
         if not isinstance(number, int):
             raise MemoryError_(instruction, "the length of a copy of local memory is no constant")
-        for address in (target, source):
-            if address is None:
-                continue
+        targets = alternatives(target) if target is not None else ()
+        sources = alternatives(source) if source is not None else ()
+        for address in (*targets, *sources):
             cells = self._cells_of(address, instruction)
             reach = self.reach(address, number)
             for offset in reach.offsets() if reach.high - reach.low < CHOICES else ():
                 cells.cuts.update((offset, offset + number))
-        self._copies.append((instruction, target, source, number))
+        self._copies += [(one, other, number) for one in targets for other in sources]
 
     def _share_cuts(self) -> None:
         """Divides both sides of a copy alike."""
         for _ in range(4):
             before = sum(len(cells.cuts) for cells in self.cells.values())
-            for _, target, source, number in self._copies:
-                if target is not None and source is not None:
-                    self._share(target, source, number)
-                    self._share(source, target, number)
+            for target, source, number in self._copies:
+                self._share(target, source, number)
+                self._share(source, target, number)
             if before == sum(len(cells.cuts) for cells in self.cells.values()):
                 return
 
@@ -266,7 +280,7 @@ class LocalMemory:
             if address is None:
                 return nothing
             targets = set(self._reached(address, self.module.types.size(instruction.operands[0].type)))
-            return (targets, targets, set()) if address.terms else (set(), targets, targets)
+            return (targets, targets, set()) if _is_open(address) else (set(), targets, targets)
         if instruction.opcode == "call" and instruction.word.startswith(_COPIES + _FILLS):
             return self._block_effects(instruction)
         return nothing
@@ -278,11 +292,15 @@ class LocalMemory:
         source = self.address(instruction.operands[1]) if instruction.word.startswith(_COPIES) else None
         reads = set(self._reached(source, number)) if source is not None else set()
         targets = set(self._reached(target, number)) if target is not None else set()
-        if target is not None and target.terms:
+        if target is not None and _is_open(target):
             return reads | targets, targets, set()
         return reads, targets, targets
 
-    def _reached(self, address: Address, size: int) -> Iterator[Variable]:
+    def _reached(self, address: LocalAddress, size: int) -> Iterator[Variable]:
+        for place in alternatives(address):
+            yield from self._reached_at(place, size)
+
+    def _reached_at(self, address: Address, size: int) -> Iterator[Variable]:
         cells = self.cells[address.root]
         reach = self.reach(address, size)
         if reach.high - reach.low >= CHOICES:
@@ -306,6 +324,11 @@ class LocalMemory:
 
 
 _BY_VALUE = "use the variable itself instead of its address"
+
+
+def _is_open(address: LocalAddress) -> bool:
+    """Returns whether it depends on values which cells are meant."""
+    return any(place.terms for place in alternatives(address)) or len(alternatives(address)) > 1
 
 
 def _pieces(begin: int, end: int) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, V
 from ..llvm.reader import Module
 from .calls import PURE, call_name, is_interface, plain_name
 from .linear import width_of
+from .widths import legalize
 
 RETURN = "pto.return"
 """The block with the only return of a function; it has no other instructions than a phi."""
@@ -14,6 +15,7 @@ RETURN = "pto.return"
 def prepare(function: Function, module: Module) -> None:
     """Changes a function in place; what it computes stays the same."""
     _join_returns(function)
+    legalize(function)
     _share_constants(function, module)
     _narrow_phis(function)
 
