@@ -243,11 +243,50 @@ def missing_entry(site: Site, text: str) -> Iterator[Fix]:
 
 
 @remedy
-def without_clause(site: Site) -> Iterator[Fix]:
-    """Without the keyword that the diagnostic points at, and the comma before it."""
-    start = len(site.text[: site.start].rstrip(" "))
+def without_clause(site: Site, keyword: str | None = None, safe: bool = True) -> Iterator[Fix]:
+    """Without the clause ``keyword``, by default the one that the diagnostic points at, its arguments, and the comma
+    before it."""
+    at, end = site.start, site.end
+    if keyword is not None:
+        found = re.compile(rf"\b{keyword}\b").search(site.text, site.statement_start, site.statement_end)
+        if found is None:
+            return
+        at, end = found.span()
+    close = site.closing(end) if site.text.startswith("(", end) else None
+    start = site.trimmed(at)
     comma = site.text[start - 1 : start] == ","
-    yield site.replaced("", start - comma, site.end)
+    yield site.replaced("", start - comma, end if close is None else close + 1, safe=safe)
+
+
+@remedy
+def without_argument(site: Site) -> Iterator[Fix]:
+    """Without the argument of a clause that the diagnostic points at, and the comma after it."""
+    comma = re.compile(r"\s*,\s*").match(site.text, site.end)
+    if comma is not None:
+        yield site.replaced("", site.start, comma.end())
+
+
+@remedy
+def without_attribute(site: Site, name: str) -> Iterator[Fix]:
+    """Without the attribute ``name`` in the braces of the statement."""
+    value = r"[^,{}<>\[\]]*(?:<[^<>]*>|\[[^\[\]]*\])?[^,{}<>]*"
+    first, later = rf"{{\s*{name}\s*=\s*{value}", rf",\s*{name}\s*=\s*{value}"
+    for pattern, new in ((rf"\s*{first}}}", ""), (rf"{first},\s*", "{"), (later, "")):
+        found = re.compile(pattern).search(site.text, site.statement_start, site.statement_end)
+        if found is not None:
+            yield site.replaced(new, *found.span())
+            return
+
+
+@remedy
+def without_operand(site: Site) -> Iterator[Fix]:
+    """Without the operand that the diagnostic points at, and its type."""
+    group = around(site)
+    index = next((number for number, part in enumerate(group.values) if part.start == site.start), 0)
+    if index and len(group.values) == len(group.types):
+        pairs = (group.values[index - 1 : index + 1], group.types[index - 1 : index + 1])
+        edits = tuple(Edit(before.end, part.end, "") for before, part in pairs)
+        yield Fix(f"remove {site.word}", edits)
 
 
 @remedy

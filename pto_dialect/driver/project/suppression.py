@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from pto_dialect.diagnostics.allowed import Allowed, allowed_in
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
-from pto_dialect.diagnostics.remedies.names import replace
+from pto_dialect.diagnostics.remedies.names import remove, replace
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 FORM, UNUSED = "suppression-form", "suppression-unused"
@@ -70,7 +70,8 @@ class Suppressions:
                     message = f"rule {rule} finds nothing here, so nothing is to be allowed"
                     if (number, rule) in self.refused:
                         message = f"errors of {rule} cannot be allowed, as the statement would be missing"
-                    yield Diagnostic(UNUSED, Severity.WARNING, message, one.span, help="remove the comment")
+                    help, fixed = "remove the comment", (remove(),) if len(one.rules) == 1 else ()
+                    yield Diagnostic(UNUSED, Severity.WARNING, message, one.span, help=help, remedies=fixed)
 
 
 def _may_be_allowed(diag: Diagnostic) -> bool:

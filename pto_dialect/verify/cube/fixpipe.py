@@ -6,6 +6,8 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.addresses import describe_space
 from pto_dialect.analysis.type_facts import space_of
+from pto_dialect.diagnostics.remedies.names import choose
+from pto_dialect.diagnostics.remedies.order import without_argument, without_clause
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import PtrType, type_text
 from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
@@ -50,13 +52,15 @@ def check_clauses(op: Operation, ctx: Context) -> None:
     if (store.quant is None) != (store.quant_payload is None):
         ctx.report(QUANT_NEEDS_BOTH, op, "pre_quant needs a payload and a mode", at="pre_quant")
     elif store.quant is not None and store.quant.name == "no_convert":
-        ctx.report(NO_CONVERT, op, "no_convert ignores its payload", at="no_convert", help="remove pre_quant")
+        message, fixed = "no_convert ignores its payload", (without_clause("pre_quant"),)
+        ctx.report(NO_CONVERT, op, message, at="no_convert", help="remove pre_quant", remedies=fixed)
     _check_relu(op, ctx, store)
     _check_layout(op, ctx, store)
     if (store.atomic_type is None) != (store.atomic_op is None):
         ctx.report(ATOMIC_TOKEN, op, "atomic takes a type and an op", at="atomic")
     elif store.atomic_type is not None and not isinstance(op, MteL0cGmOp):
-        ctx.report(ATOMIC_GM, op, f"{op.name} takes no atomic clause", at="atomic", help="only pto.mte_l0c_gm does")
+        message, fixed = f"{op.name} takes no atomic clause", (without_clause(None, False),)
+        ctx.report(ATOMIC_GM, op, message, at="atomic", help="only pto.mte_l0c_gm does", remedies=fixed)
     if store.dst_mode is not None:
         _check_dst_mode(op, ctx, store)
 
@@ -74,7 +78,8 @@ def _check_relu(op: Operation, ctx: Context, store: AccStore) -> None:
         if store.clip is not None:
             ctx.report(CLIP_IN_RELU, op, "clip needs a pre_relu clause", at=store.clip)
     elif mode in ("no_relu", "normal_relu") and payload is not None:
-        ctx.report(RELU_NO_PAYLOAD, op, f"{mode} takes no payload", at=payload, help=f"pre_relu(mode = {mode})")
+        message, help = f"{mode} takes no payload", f"pre_relu(mode = {mode})"
+        ctx.report(RELU_NO_PAYLOAD, op, message, at=payload, help=help, remedies=(without_argument(),))
     elif mode == "scalar_relu" and payload is None:
         help = "pre_relu(%alpha, mode = scalar_relu)"
         ctx.report(RELU_SCALAR_PAYLOAD, op, "scalar_relu needs an f16, bf16 or f32 payload", at=mode, help=help)
@@ -82,8 +87,9 @@ def _check_relu(op: Operation, ctx: Context, store: AccStore) -> None:
         help = "pre_relu(%table, mode = vector_relu)"
         ctx.report(RELU_VECTOR_FB, op, "vector_relu needs a pointer in fb as payload", at=mode, help=help)
     elif mode == "pwl":
-        help = "one of no_relu, normal_relu, scalar_relu, vector_relu"
-        ctx.report(RELU_PWL, op, "pre_relu has no implementation of pwl", at=mode, help=help)
+        modes = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
+        message, help = "pre_relu has no implementation of pwl", f"one of {', '.join(modes)}"
+        ctx.report(RELU_PWL, op, message, at=mode, help=help, remedies=(choose(None, *modes),))
 
 
 def _check_layout(op: Operation, ctx: Context, store: AccStore) -> None:
@@ -102,7 +108,8 @@ def _check_layout(op: Operation, ctx: Context, store: AccStore) -> None:
     if len(store.loop3) != 3:
         ctx.report(LOOP3_ARITY, op, "loop3 needs count, source stride and destination stride", at="loop3")
     elif layout == "nz2nz":
-        ctx.report(NZ2NZ_LOOP3, op, "nz2nz excludes loop3", at="loop3", help="remove loop3")
+        fixed = (without_clause(None, False),)
+        ctx.report(NZ2NZ_LOOP3, op, "nz2nz excludes loop3", at="loop3", help="remove loop3", remedies=fixed)
     elif layout is None:
         ctx.report(LOOP3_LAYOUT, op, "loop3 needs nz2nd or nz2dn before it", at="loop3", help="nz2nd, loop3(..)")
 
@@ -123,7 +130,8 @@ def _check_dst_mode(op: Operation, ctx: Context, store: AccStore) -> None:
     ):
         if present:
             message = f"dst_mode({store.dst_mode}) excludes {token}"
-            ctx.report(UB_SPLIT_PLAIN, op, message, at=token, help=f"remove {token}, or store to one sub-block")
+            help, fixed = f"remove {token}, or store to one sub-block", (without_clause(None, False),)
+            ctx.report(UB_SPLIT_PLAIN, op, message, at=token, help=help, remedies=fixed)
 
 
 @checks(LOCATIONS, *STORES)

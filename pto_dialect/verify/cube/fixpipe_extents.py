@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.diagnostics.remedies.order import without_clause
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 
 from ..engine.checks import checks
@@ -63,7 +64,8 @@ def check_extents(op: Operation, ctx: Context) -> None:
 def _check_clause_operands(op: Operation, ctx: Context, store: AccStore) -> None:
     if store.layout == "nz2dn" and store.unit_flag is not None and ctx.constant(store.loop0) != 1:
         message = "unit_flag with nz2dn needs the constant 1 as operand of nz2dn"
-        ctx.report(UNIT_FLAG_LOOP0, op, message, at=store.loop0, help="remove unit_flag or use nz2dn(1)")
+        help, fixed = "remove unit_flag or use nz2dn(1)", (without_clause("unit_flag", False),)
+        ctx.report(UNIT_FLAG_LOOP0, op, message, at=store.loop0, help=help, remedies=fixed)
     split = ctx.constant(store.split)
     if split is not None and split not in (0, 1):
         ctx.report(SPLIT_BIT, op, f"the split of nz2nz is one bit, found {split}", at=store.split)

@@ -130,7 +130,9 @@ def check_elements(op: Operation, ctx: Context) -> None:
             kind = element_type(value.type)
             if isinstance(kind, _PACKED_FP4):
                 message = f"{op.name} does not move packed 4-bit floats, found {_element(value)}"
-                ctx.report(PACKED_FP4, op, message, at=value, help=f"use {op.name}_s4")
+                wanted = f"{op.name}_s4"
+                fixed = (other_operation(wanted, True),)
+                ctx.report(PACKED_FP4, op, message, at=value, help=f"use {wanted}", remedies=fixed)
                 return
 
 

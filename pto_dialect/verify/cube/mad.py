@@ -125,7 +125,7 @@ def check_combination(op: Operation, ctx: Context) -> None:
         ctx.report(UNDOCUMENTED, op, message, at=named(op, "dst"), help=_alternatives(names))
     if "tf32_mode" in op.attributes and mad_key(*names) != TF32_COMBO:
         message = f"tf32_mode requires f32 lhs, rhs and dst, found {spelled}"
-        ctx.report(TF32_NEEDS_F32, op, message, at="tf32_mode", help="remove tf32_mode")
+        ctx.report(TF32_NEEDS_F32, op, message, at="tf32_mode", help="remove tf32_mode", remedies=(without_clause(),))
     _check_saturation(op, ctx, spelled, lhs, rhs, dst)
 
 
@@ -133,7 +133,8 @@ def _check_saturation(op: Operation, ctx: Context, spelled: str, *elements: Attr
     if "sat_mode" in op.attributes and not all(map(is_float, elements)):
         token = _clause_token(op, "sat_mode")
         message = f"{token} requires floating lhs, rhs and dst, found {spelled}"
-        ctx.report(SAT_NEEDS_FLOAT, op, message, at=token, help=f"remove {token}: integers have no saturation mode")
+        help = f"remove {token}: integers have no saturation mode"
+        ctx.report(SAT_NEEDS_FLOAT, op, message, at=token, help=help, remedies=(without_clause(),))
 
 
 def _alternatives(names: tuple[str, str, str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.remedies.order import without_attribute
 from pto_dialect.ir.buffers.views import SubviewOp
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.tcvt_pairs import wraps_by_default
@@ -57,7 +58,7 @@ def check_saturation(t: TileOperands) -> Iterator[Finding]:
     severity = unless(lambda p: p.arch != "a2a3" or wraps_by_default(src.element, dst.element), WARNING)
     if severity.a2a3 is not None:
         message = f"the conversion of {src.element} to {dst.element} saturates on a2a3, sat_mode OFF has no effect"
-        yield t.finding(SATURATION, severity, None, message, "leave it out")
+        yield t.finding(SATURATION, severity, None, message, "leave it out", remedies=(without_attribute("sat_mode"),))
 
 
 @relation("pto.tcvt")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pto_dialect.diagnostics.remedies.order import without_operand
 from pto_dialect.targets.tile_rules import ROWEXPAND_TMP_OPS
 
 from ..engine.rule import WARNING, read_rules
@@ -122,4 +123,5 @@ def check_no_scratch(t: TileOperands) -> Iterator[Finding]:
     """Reports scratch tiles on a5, except for the precise division, which uses one."""
     if "tmp" in t.values and t.enumerator("precisionType") != "high_precision":
         severity = unless(lambda profile: profile.tile_rules.rowexpand_tmp is None, WARNING)
-        yield t.finding(NO_TMP, severity, "tmp", f"{t.op_name} takes no scratch tile on a5", "leave it out")
+        message = f"{t.op_name} takes no scratch tile on a5"
+        yield t.finding(NO_TMP, severity, "tmp", message, "leave it out", remedies=(without_operand(),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pto_dialect.diagnostics.remedies.order import without_attribute
 from pto_dialect.ir.core.types import TileBufType, type_text
 from pto_dialect.ir.tile.move import TFillPadInplaceOp, TFillPadOp
 
@@ -32,7 +33,8 @@ def check_padding(t: TileOperands) -> Iterator[Finding]:
         return
     both_mat = src.loc == "mat" == dst.loc
     if isinstance(t.op, TFillPadOp) and "mode" in t.op.attributes:
-        yield t.finding(FILL_MODE, ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out")
+        fixed = (without_attribute("mode"),)
+        yield t.finding(FILL_MODE, ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out", remedies=fixed)
     if dst.pad == "null":
         message = f"dst of {t.op_name} must have a pad value, found pad=null"
         yield t.finding(PADVAL, ALWAYS, "dst", message, "pad=1 (zero), pad=2 (max) or pad=3 (min)")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pto_dialect.diagnostics.remedies.order import missing_entry
+
 from ..engine.rule import read_rules
 from .arith import ROW_MAJOR
 from .facts import Tile
@@ -71,7 +73,8 @@ def check_binary_sum(t: TileOperands) -> Iterator[Finding]:
     """Checks scratch and ``isBinary``."""
     if "tmp" in t.values and t.number("isBinary") is None:
         message = "pto.tcolsum with a scratch tile must say isBinary"
-        yield t.finding(COLSUM_TMP, ALWAYS, "tmp", message, "add {isBinary = true}")
+        fixed = (missing_entry("isBinary = true"),)
+        yield t.finding(COLSUM_TMP, ALWAYS, "tmp", message, "add {isBinary = true}", remedies=fixed)
     elif "tmp" not in t.values and t.number("isBinary"):
         message = "pto.tcolsum with isBinary needs a scratch tile"
         yield t.finding(COLSUM_TMP, ADVICE, "isBinary", message, "add %tmp as the second input")

@@ -9,6 +9,7 @@ from typing import Final
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.remedies.order import other_operation
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.element_types import signless
@@ -93,7 +94,8 @@ def check_one_scalar(t: TileOperands) -> Iterator[Finding]:
         return
     found = " and ".join(t.type_name(name) for name in ("src", "scalar"))
     message = f"pto.tdivs takes one tile and one number, found {found}"
-    yield t.finding(ONE_SCALAR, ALWAYS, "scalar", message, "use pto.tdiv for two tiles" if tiles else None)
+    help, fixed = ("use pto.tdiv for two tiles", (other_operation("pto.tdiv", False),)) if tiles else (None, ())
+    yield t.finding(ONE_SCALAR, ALWAYS, "scalar", message, help, remedies=fixed)
 
 
 _PACKED_BITS: Final = {"pto.tcmp": ALWAYS, "pto.tcmps": ADVICE}

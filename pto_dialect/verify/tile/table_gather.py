@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.remedies.order import missing_entry
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.types import OpaqueType, PartitionViewType, TileBufType
@@ -22,7 +23,8 @@ from ..engine.rule import TRIPLES, read_rules
 from .facts import Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
-_ADD_MODE = "add coalesce = #pto<coalesce row>"
+_MODE = "coalesce = #pto<coalesce row>"
+_ADD_MODE = f"add {_MODE}"
 
 _RULES = read_rules("tile")
 INDEX = _RULES["mgs-index"]
@@ -136,7 +138,9 @@ def check_indices(t: TileOperands) -> Iterator[Finding]:
 def check_gather_mode(t: TileOperands) -> Iterator[Finding]:
     """Checks whether rows or elements are gathered; in the value form the types decide."""
     if not t.enumerator("coalesce") and not t.value_form:
-        yield t.finding(COALESCE, ALWAYS, None, "pto.mgather states its coalesce mode", _ADD_MODE)
+        yield t.finding(
+            COALESCE, ALWAYS, None, "pto.mgather states its coalesce mode", _ADD_MODE, remedies=(missing_entry(_MODE),)
+        )
 
 
 @relation("pto.mscatter")
@@ -149,7 +153,8 @@ def check_atomic(t: TileOperands) -> Iterator[Finding]:
         yield t.finding(ATOMIC, ALWAYS, "src", message)
     for name in ("scatterAtomicOp", "scatterOob", "scatterConflict"):
         if t.enumerator(name) and not t.enumerator("coalesce"):
-            yield t.finding(COALESCE, ALWAYS, name, f"{name} needs a coalesce mode", _ADD_MODE)
+            message, fixed = f"{name} needs a coalesce mode", (missing_entry(_MODE),)
+            yield t.finding(COALESCE, ALWAYS, name, message, _ADD_MODE, remedies=fixed)
     if t.enumerator("scatterConflict"):
         severity = unless(lambda profile: profile.arch == "a5")
         yield t.finding(COALESCE, severity, "scatterConflict", "scatterConflict exists on a5 only")
