@@ -29,10 +29,16 @@ FIXES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "title", "safe"), FIXES, ids=[rule for rule, *_ in FIXES])
-def test_first_fix_of_a_rule_removes_its_diagnostic(rule: str, title: str, safe: bool) -> None:
+def incorrect(rule: str) -> str:
     load_all_rules()
     program = bad_program(RULES[rule])
+    assert program is not None
+    return program
+
+
+@pytest.mark.parametrize(("rule", "title", "safe"), FIXES, ids=[rule for rule, *_ in FIXES])
+def test_first_fix_of_a_rule_removes_its_diagnostic(rule: str, title: str, safe: bool) -> None:
+    program = incorrect(rule)
     found = with_fixes(process(program, "program.pto", OPTIONS).diagnostics, OPTIONS)
     (diagnostic,) = [one for one in found if one.rule == rule]
     first = diagnostic.fixes[0]
@@ -43,8 +49,7 @@ def test_first_fix_of_a_rule_removes_its_diagnostic(rule: str, title: str, safe:
 
 @pytest.mark.parametrize("rule", ["fixp-relu-no-payload", "fixp-nz2nz-loop3"])
 def test_a_removed_argument_is_removed_from_the_types_as_well(rule: str) -> None:
-    load_all_rules()
-    program = bad_program(RULES[rule])
+    program = incorrect(rule)
     found = with_fixes(process(program, "program.pto", OPTIONS).diagnostics, OPTIONS)
     (diagnostic,) = [one for one in found if one.rule == rule]
     assert process(edited(program, diagnostic.fixes[0].edits), "program.pto", OPTIONS).ok
