@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..llvm.model import Function, Instruction, Operand, Value
 from .calls import groups_of
@@ -27,16 +27,23 @@ class Elements:
         self._parents: dict[object, object] = {}
         self._votes: dict[object, Counter[str]] = {}
         self._memory = memory
-        self._found: dict[object, str] = {}
         for name in order:
             for instruction in function.blocks[name].instructions:
                 self._note(instruction)
-        for key, votes in self._votes.items():
-            self._found.setdefault(self._root(key), votes.most_common(1)[0][0])
+
+    def votes(self, pointer: Value) -> Counter[str]:
+        """Returns how often a pointer is used with each element type."""
+        return self._votes.get(self._root(pointer), Counter())
 
     def of(self, pointer: Value | Variable) -> str:
         """Returns the element type of a pointer."""
-        return self._found.get(self._root(pointer), "i8")
+        votes = self._votes.get(self._root(pointer))
+        return votes.most_common(1)[0][0] if votes else "i8"
+
+    def replace_votes(self, pointer: Value, votes: Counter[str]) -> None:
+        """Makes ``votes`` those of a pointer."""
+        if pointer.type == "ptr" and votes:
+            self._votes[self._root(pointer)] = Counter(votes)
 
     def _root(self, key: object) -> object:
         path = []
@@ -85,3 +92,13 @@ class Elements:
     def _cells(self, instruction: Instruction) -> Iterator[Variable]:
         reads, assigned, _ = self._memory.effects(instruction)
         yield from reads | assigned
+
+
+def share_elements(functions: Sequence[tuple[Function, Elements]]) -> None:
+    """Gives the parameters of functions that start together the same element types."""
+    for parameters in zip(*(function.arguments for function, _ in functions), strict=False):
+        total: Counter[str] = Counter()
+        for parameter, (_, elements) in zip(parameters, functions, strict=True):
+            total.update(elements.votes(parameter))
+        for parameter, (_, elements) in zip(parameters, functions, strict=True):
+            elements.replace_votes(parameter, total)

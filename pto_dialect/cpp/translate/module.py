@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from ..errors import TranslationError
-from ..llvm.model import Function, Value
+from ..llvm.location import SourceLocation
+from ..llvm.model import Function
 from ..llvm.reader import IrError, Module, read_module
 from .blocks import fill_tables
-from .cfg import analyze
+from .cfg import ControlFlow, analyze
 from .context import Context, Frames
-from .elements import Elements
+from .elements import Elements, share_elements
 from .emit import TreeEmitter
 from .emitter import FunctionEmitter
 from .guards import merge_guards
@@ -22,10 +25,11 @@ from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
 from .prepare import prepare
 from .structure import LocatedError, Structurer
+from .writer import location_text
 
 _ENTRY = "pto.entry"
 _FALLBACKS = ("kernel_entry", "aicore_kernel")
-_KINDS = {"vector": "vector", "cube": "cube"}
+_KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 
@@ -48,17 +52,63 @@ def translate_module(
     """
     if translate is None:
         from ..operations import translate_call as translate
-    lines = [f'module attributes {{pto.target_arch = "{target}"}} {{']
     texts_by_line = {file: text.splitlines() for file, text in (sources or {}).items()}
-    for core, text in texts:
-        try:
-            module = read_module(text)
-            name = find_entry(module, entry)
-            frames = Frames(module, headers)
-            lines += _translate_function(module, name, core, len(texts) > 1, target, frames, texts_by_line, translate)
-        except IrError as error:
-            raise TranslationError(f"the compiler's output cannot be read: {error}") from None
+    try:
+        parts = [_analyze(core, read_module(text), entry, headers) for core, text in texts]
+    except IrError as error:
+        raise TranslationError(f"the compiler's output cannot be read: {error}") from None
+    share_elements([(part.function, part.elements) for part in parts])
+    lines = [f'module attributes {{pto.target_arch = "{target}"}} {{']
+    for part in parts:
+        with _located(part):
+            lines += _translate(part, len(parts) > 1, target, texts_by_line, translate)
     return "\n".join([*lines, "}", ""])
+
+
+@dataclass(slots=True)
+class _Part:
+    """The function that a core executes, with what is known before it is translated."""
+
+    core: str
+    module: Module
+    function: Function
+    flow: ControlFlow
+    frames: Frames
+    memory: LocalMemory = field(init=False)
+    elements: Elements = field(init=False)
+
+    @property
+    def location(self) -> SourceLocation | None:
+        """The line of the function's head."""
+        return self.module.metadata.function_location(self.function.debug)
+
+
+@contextmanager
+def _located(part: _Part) -> Iterator[None]:
+    """Gives errors their locations in the C++ text."""
+    try:
+        yield
+    except MemoryError_ as error:
+        location = part.frames.location(error.instruction.debug) or part.location
+        raise TranslationError(error.message, location, error.help) from None
+    except LocatedError as error:
+        raise TranslationError(error.message, part.frames.location(error.debug) or part.location, error.help) from None
+
+
+def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str]) -> _Part:
+    """Returns the part of a kernel that one module has."""
+    name = find_entry(module, entry)
+    function = module.function(name)
+    if function is None:
+        raise TranslationError(f"the file has no function {name} with a body")
+    prepare(function, module)
+    part = _Part(core, module, function, analyze(function), Frames(module, headers))
+    if not part.flow.is_reducible:
+        raise TranslationError("a jump into a loop cannot be translated", part.location, "use loops instead of goto")
+    with _located(part):
+        part.memory = LocalMemory(function, part.flow.order, module)
+        part.elements = Elements(function, part.flow.order, part.memory)
+    return part
 
 
 def find_entry(module: Module, entry: str | None) -> str:
@@ -90,45 +140,25 @@ def readable_name(module: Module, name: str) -> str:
     return fields.get("name", name)
 
 
-def _translate_function(
-    module: Module,
-    name: str,
-    core: str,
-    is_mixed: bool,
-    target: str,
-    frames: Frames,
-    sources: Mapping[str, list[str]],
-    translate: Translate,
+def _translate(
+    part: _Part, is_mixed: bool, target: str, sources: Mapping[str, list[str]], translate: Translate
 ) -> list[str]:
-    function = module.function(name)
-    if function is None:
-        raise TranslationError(f"the file has no function {name} with a body")
-    prepare(function, module)
-    flow = analyze(function)
-    place = module.metadata.function_location(function.debug)
-    if not flow.is_reducible:
-        raise TranslationError("a jump into a loop cannot be translated", place, "use loops instead of goto")
-    try:
-        memory = LocalMemory(function, flow.order, module)
-        elements = Elements(function, flow.order, memory)
-        counted = find_counted(function, flow)
-        needed = find_needed(function, flow, counted)
-        tree = Structurer(function, flow, counted, needed).build()
-        merge_guards(tree.statements)
-        ctx = Context(module, memory, elements, frames)
-        arguments = _bind_arguments(function, ctx)
-        fill_tables(ctx)
-        emitter = FunctionEmitter(function, flow.order, ctx, target, sources)
-        walker = TreeEmitter(ctx, emitter, Liveness(memory.effects), translate)
-        walker.statements(tree.statements, frozenset())
-    except MemoryError_ as error:
-        raise TranslationError(error.message, frames.location(error.instruction.debug), error.help) from None
-    except LocatedError as error:
-        raise TranslationError(error.message, frames.location(error.debug) or place, error.help) from None
-    symbol = _UNSAFE.sub("_", readable_name(module, name).partition("<")[0]) + (f"_{core}" if is_mixed else "")
-    kind = f", pto.kernel_kind = #pto.kernel_kind<{_KINDS[core]}>" if core in _KINDS else ""
-    header = f"  func.func @{symbol}({', '.join(arguments)}) attributes {{pto.entry{kind}}} {{"
-    return [header, *ctx.writer.text(2), "  }"]
+    """Returns the lines of a function."""
+    function, flow = part.function, part.flow
+    counted = find_counted(function, flow)
+    tree = Structurer(function, flow, counted, find_needed(function, flow, counted)).build()
+    merge_guards(tree.statements)
+    ctx = Context(part.module, part.memory, part.elements, part.frames)
+    arguments = _bind_arguments(function, ctx)
+    fill_tables(ctx)
+    emitter = FunctionEmitter(function, flow.order, ctx, target, sources)
+    TreeEmitter(ctx, emitter, Liveness(part.memory.effects), translate).statements(tree.statements, frozenset())
+    symbol = _UNSAFE.sub("_", readable_name(part.module, function.name).partition("<")[0])
+    kind = f", pto.kernel_kind = #pto.kernel_kind<{part.core}>" if part.core in _KINDS else ""
+    suffix = f"_{part.core}" if is_mixed else ""
+    header = f"  func.func @{symbol}{suffix}({', '.join(arguments)}) attributes {{pto.entry{kind}}} {{"
+    location = location_text([part.location] if part.location is not None else [])
+    return [header, *ctx.writer.text(2, location), "  }" + location]
 
 
 def _bind_arguments(function: Function, ctx: Context) -> list[str]:
@@ -141,13 +171,8 @@ def _bind_arguments(function: Function, ctx: Context) -> list[str]:
             ctx.bind(argument, ctx.new_pointer(name, element))
         else:
             found.append(f"{name}: {ctx.type(argument.type)}")
-            ctx.bind(argument, _argument(argument, name))
+            ctx.bind(argument, Operand(argument.type, name=name))
     return found
-
-
-def _argument(argument: Value, name: str) -> Operand:
-
-    return Operand(argument.type, name=name)
 
 
 __all__ = ["find_entry", "readable_name", "translate_module"]

@@ -127,9 +127,12 @@ class Writer:
         """Returns whether a region is still open."""
         return scope in self.scopes
 
-    def text(self, depth: int) -> list[str]:
-        """Returns the lines, indented by ``depth``, without unused ones."""
-        lines = [*(line for _, line in self.constants.values()), *self.heads, *self.lines]
+    def text(self, depth: int, location: str) -> list[str]:
+        """Returns the lines, indented by ``depth``, without unused ones; constants have ``location``."""
+        heads = [*(line for _, line in self.constants.values()), *self.heads]
+        for line in heads:
+            line.text += location
+        lines = [*heads, *self.lines]
         used: set[str] = set()
         kept: list[str] = []
         for line in reversed(lines):
