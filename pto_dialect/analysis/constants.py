@@ -23,9 +23,9 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
         return attr.value.data if isinstance(attr, (IntegerAttr, FloatAttr)) else None
     name = op.name
     fold, signed = FOLDS.get(name), CASTS.get(name)
-    # Unverified operations may have any number of operands.
     if fold is None and signed is None:
         return None
+    # Unverified operations may have any number of operands.
     match [*op.operands]:
         case [first, second] if fold is not None:
             left = constant_of(first, depth - 1)

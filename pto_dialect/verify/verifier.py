@@ -297,7 +297,7 @@ def _structural_key(op: PtoOp) -> tuple[object, ...]:
     operands = op._operands
     types = [id(value._type) for value in operands]
     types += [id(value._type) for value in op.results]
-    return (type(op), len(operands), *types, *op.attributes.items())
+    return (type(op), len(operands), *types, *op.seen_attributes().items())
 
 
 def _check_backend(module: Operation, ctx: Context) -> None:

@@ -38,6 +38,9 @@ TRUE = IntegerAttr(-1, 1)
 FALSE = IntegerAttr(0, 1)
 
 
+_UNIT = UnitAttr()
+
+
 class JoinedTypes(Tok):
     """A TYPES token of several pieces; ``depth`` is the nesting depth of brackets. Its text is made on demand, so that
     a token of many pieces costs no more than they do."""
@@ -200,7 +203,7 @@ class AttributeBuilder(BuilderBase):
 
     def location_alias(self, items: list[Any]) -> None:
         """``#name = loc(..)``."""
-        self.attribute_aliases[_alias_name(items[0])] = UnitAttr()
+        self.attribute_aliases[_alias_name(items[0])] = _UNIT
 
     def no_dict(self, items: list[Any]) -> dict[str, Attribute]:
         """No attributes."""
@@ -227,7 +230,7 @@ class AttributeBuilder(BuilderBase):
         """``name = value``, or a name alone, which is a unit attribute."""
         token = items[0]
         name = unescape(token.text) if token.type == "STRING" else token.text
-        return token, name, items[2] if len(items) > 1 else UnitAttr()
+        return token, name, items[2] if len(items) > 1 else _UNIT
 
     def number(self, items: list[Any]) -> Attribute:
         """An integer or float without a type."""

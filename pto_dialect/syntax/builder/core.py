@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from xdsl.dialects import builtin
@@ -112,7 +112,7 @@ class CoreBuilder(AttributeBuilder):
                 result_attributes.append({})
             result_attributes[-1:] = [extra]
         self.pending = RegionStart(named, isolated=True)
-        function_type = FunctionType.from_lists([type_ for _, type_ in named], result_types)
+        function_type = _function_type(tuple([type_ for _, type_ in named]), tuple(result_types))
         properties: dict[str, Attribute] = {
             "sym_name": StringAttr(symbol_text(name)),
             "function_type": function_type,
@@ -340,6 +340,11 @@ class CoreBuilder(AttributeBuilder):
             key, value = self.arithmetic_flags(flags, cls)
             properties[key] = value
         return self.create(cls, token.start, operands, results, attributes, properties)
+
+
+@lru_cache(4_096)
+def _function_type(inputs: tuple[Attribute, ...], results: tuple[Attribute, ...]) -> FunctionType:
+    return FunctionType.from_lists(inputs, results)
 
 
 def symbol_text(token: Tok) -> str:

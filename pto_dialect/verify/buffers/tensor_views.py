@@ -68,13 +68,14 @@ def check_view(op: Operation, ctx: Context) -> None:
 @checks(LOCATIONS, "pto.make_tensor_view", numeric=True)
 def check_view_layout(op: Operation, ctx: Context) -> None:
     """Checks a stated layout against constant sizes and strides."""
-    stated = op.attributes.get("layout")
+    assert isinstance(op, PtoOp)
+    attributes = op.seen_attributes()
+    stated = attributes.get("layout")
     result = op.results[0].type
-    if not isinstance(stated, EnumAttr) or stated.value not in ("nd", "dn", "nz") or CERTAIN in op.attributes:
+    if not isinstance(stated, EnumAttr) or stated.value not in ("nd", "dn", "nz") or CERTAIN in attributes:
         return
     if not isinstance(result, TensorViewType):
         return
-    assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     sizes = [
         ctx.constant(value) if dim == DYNAMIC else dim
@@ -97,9 +98,10 @@ def check_scale_groups(op: Operation, ctx: Context) -> None:
     """Checks that blocks of MX scales have two groups."""
     if not op.results or not len(op.operands):
         return
-    result, stated = op.results[0].type, op.attributes.get("layout")
+    result = op.results[0].type
     if not isinstance(result, TensorViewType) or element_name(result.element) != "f8E8M0" or len(result.shape) != 2:
         return
+    stated = op.attributes.get("layout")
     layout = stated.value if isinstance(stated, EnumAttr) else inferred_layout(op.results[0])
     if layout not in MX_LAYOUTS:
         return

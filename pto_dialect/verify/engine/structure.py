@@ -46,7 +46,7 @@ def check_pto(op: PtoOp, ctx: Context) -> bool:
     no sense."""
     cls = type(op)
     types = tuple([value._type for value in op._operands] + [result._type for result in op.results])
-    attributes = op.attributes
+    attributes = op.seen_attributes()
     bare = not attributes or (len(attributes) == 1 and "operandSegmentSizes" in attributes)
     if bare and not signature(cls).attributes:
         key = (cls, len(op._operands), types)
@@ -159,9 +159,10 @@ def _has_result_instead_of_outs(op: PtoOp, groups: Mapping[str, Sequence[SSAValu
 def _check_attributes(op: PtoOp, ctx: Context) -> bool:
     good = True
     declared = signature(type(op)).attributes
-    misspelt = report_unread(op, ctx) if any(name not in declared for name in op.attributes) else ()
+    attributes = op.seen_attributes()
+    misspelt = report_unread(op, ctx) if any(name not in declared for name in attributes) else ()
     for name, slot in declared.items():
-        value = op.attributes.get(name)
+        value = attributes.get(name)
         if value is None:
             if slot.arity == "1" and name in misspelt:
                 good = False

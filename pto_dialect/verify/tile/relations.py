@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.profile import Profile
@@ -132,7 +132,7 @@ class TileOperands:
 
     def enumerator(self, name: str) -> str:
         """Returns the enumerator or string of an attribute; empty when it is absent."""
-        value = self.op.attributes.get(name)
+        value = self.op.seen_attributes().get(name)
         if value is None:
             return ""
         if isinstance(value, EnumAttr):
@@ -141,7 +141,7 @@ class TileOperands:
 
     def number(self, name: str) -> int | None:
         """Returns the value of an integer or boolean attribute; ``None`` when it is absent."""
-        value = self.op.attributes.get(name)
+        value = self.op.seen_attributes().get(name)
         return value.value.data if isinstance(value, IntegerAttr) else None
 
     def finding(
@@ -223,18 +223,18 @@ def findings_of(op: Operation, ctx: Context) -> tuple[Finding, ...]:
     """Returns all findings about ``op``, of every pass and target."""
     if _Latest.op is op and _Latest.context is ctx:
         return _Latest.findings
+    assert is_pto(op)
     key = (
         type(op),
         *[value._type for value in op._operands],
         None,
         *[result._type for result in op.results],
-        *op.attributes.items(),
+        *op.seen_attributes().items(),
     )
     found = _finding_cache.get(key)
     if found is None:
         if len(_finding_cache) >= _FINDING_CACHE_LIMIT:
             _finding_cache.clear()
-        assert isinstance(op, PtoOp)
         operands = TileOperands(op)
         found = tuple(f for function in _sorted_relations(op.name) for f in function(operands))
         _finding_cache[key] = found
