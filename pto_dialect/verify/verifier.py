@@ -27,6 +27,7 @@ from pto_dialect.families import PROGRAM_RULES
 from pto_dialect.ir.core.base import PtoOp, is_pto
 from pto_dialect.ir.core.location import SourceLoc
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
 from pto_dialect.targets.choice import TargetChoice
 from pto_dialect.targets.release import ATTRIBUTE as RELEASE_ATTRIBUTE
@@ -159,10 +160,8 @@ class Verifier:
                 ctx.engine = default_engine
 
     def _operation(self, op: Operation) -> None:
-        stack = [op]
         ctx = self.context
-        while stack:
-            current = stack.pop()
+        for current in walk(op):
             # Compare the class: isinstance calls the metaclass, and this runs for every operation of a program.
             if type(current) is FuncOp:
                 ctx.function = self.discarded.function = current
@@ -171,14 +170,6 @@ class Verifier:
                 first = region.first_block
                 if first is not None and first.next_block is not None:
                     self._check_blocks(current, region)
-                block = region.last_block
-                while block is not None:
-                    # xDSL's own iterators cost more than most checks.
-                    inner = block.last_op
-                    while inner is not None:
-                        stack.append(inner)
-                        inner = inner._prev_op
-                    block = block._prev_block
         if STRUCTURE in self.passes and not isinstance(op.location, SourceLoc):
             for region in op.regions:
                 self._check_dominance(region)

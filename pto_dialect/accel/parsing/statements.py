@@ -72,8 +72,8 @@ class StatementReader:
             found = None if text.startswith("}", position) else extent(text, position)
             next_parts = []
             next_plan = None
-            if found is not None and found.end(1) - position <= LONGEST and not found[1].endswith("{"):
-                next_parts = split(found[1].rstrip())
+            if found is not None and len(statement := found[1]) <= LONGEST and statement[-1:] != "{":
+                next_parts = split(statement.rstrip())
                 next_plan = known.get(tuple(next_parts[::2])) or self._similar(next_parts)
             if plan is not None:
                 if next_plan is None and not self._ends_before(position):

@@ -25,7 +25,7 @@ def walk(root: Operation | Region | Block) -> Iterator[Operation]:
         op = stack.pop()
         while op is not None:
             yield op
-            following = op.next_op
+            following = op._next_op
             if op.regions:
                 stack.append(following)
                 _push(op.regions, stack)

@@ -8,7 +8,7 @@ missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 from xdsl.dialects.func import FuncOp
@@ -19,6 +19,7 @@ from pto_dialect.families import rule_modules
 from pto_dialect.ir.core.base import PtoOp, section_of, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for
 
 from .checks import checks
@@ -34,22 +35,12 @@ class FunctionScan:
         self.function = function
         self.by_name: dict[str, list[Operation]] = {}
         by_name = self.by_name
-        stack: list[Operation] = [function]
-        while stack:
-            op = stack.pop()
+        for op in walk(function):
             found = by_name.get(op.name)
             if found is None:
                 by_name[op.name] = [op]
             else:
                 found.append(op)
-            for region in reversed(op.regions):
-                block = region.last_block
-                while block is not None:
-                    inner = block.last_op
-                    while inner is not None:
-                        stack.append(inner)
-                        inner = inner._prev_op
-                    block = block._prev_block
         self.families = frozenset(OPS[name][0] for name in by_name if name in OPS)
         self._positions: dict[Block, dict[Operation, int]] = {}
         self._carriers: dict[tuple[Block, int], Operation | None] = {}
@@ -178,6 +169,11 @@ def check_whole_function(op: Operation, ctx: Context) -> None:
     scan = FunctionScan(op)
     for family in scan.families:
         _load_rules(family)
-    for families, check in FUNCTION_CHECKS:
-        if families & scan.families:
-            check(scan, ctx)
+    for check in _checks_of(scan.families, len(FUNCTION_CHECKS)):
+        check(scan, ctx)
+
+
+@lru_cache(1_024)
+def _checks_of(families: frozenset[str], number: int) -> tuple[FunctionCheck, ...]:
+    """Returns the checks of functions with operations of ``families``, of the first ``number`` registered checks."""
+    return tuple([check for some, check in FUNCTION_CHECKS[:number] if some & families])
