@@ -80,7 +80,7 @@ class OpenTemplate(NamedTuple):
         return closed.with_types(tuple(operands), results or closed.result_types)
 
 
-def _opened(parts: Sequence[str]) -> tuple[OpenSkeleton, list[str]]:
+def split_types(parts: Sequence[str]) -> tuple[OpenSkeleton, list[str]]:
     """The normalized token sequence of a statement without its types, and the types."""
     skeleton: list[tuple[str, ...]] = []
     types: list[str] = []
@@ -94,20 +94,26 @@ def _opened(parts: Sequence[str]) -> tuple[OpenSkeleton, list[str]]:
     return tuple(skeleton), types
 
 
-def _types(spellings: Sequence[str]) -> tuple[Attribute, ...] | None:
+def types_of(spellings: Sequence[str]) -> tuple[Attribute, ...] | None:
+    """The types with these spellings; ``None`` if one of them is wrong."""
     try:
         return tuple([parse_type(spelling) for spelling in spellings])
     except TypeSyntaxError:
         return None
 
 
+def is_open(type_: Attribute) -> bool:
+    """Whether templates leave a type like this open."""
+    return type(type_) in _OPEN_CLASSES
+
+
 def open_statement(parts: Sequence[str]) -> OpenStatement | None:
     """The open template of a statement split into ``parts``, with its types; the program has no aliases."""
-    skeleton, spellings = _opened(parts)
+    skeleton, spellings = split_types(parts)
     if not spellings:
         return None
     template: OpenTemplate | None = TEMPLATES.open.get(skeleton)
-    types = _types(spellings) if template is not None else None
+    types = types_of(spellings) if template is not None else None
     return OpenStatement(template, types) if template is not None and types is not None else None
 
 
@@ -115,8 +121,8 @@ def keep_open(parts: Sequence[str], op: Operation, template: ParseTemplate, valu
     """Remembers ``template`` of ``op``, read from a statement split into ``parts``, for statements with other types."""
     if not is_pto(op) or op_spec(type(op)).shape not in _FORMS or op_spec(type(op)).by_type:
         return
-    skeleton, spellings = _opened(parts)
-    types = _types(spellings)
+    skeleton, spellings = split_types(parts)
+    types = types_of(spellings)
     if not types or any(type(one) not in _OPEN_CLASSES for one in types):
         return
     stated = _stated(parts, op, template, values)

@@ -8,12 +8,13 @@ only where the next token cannot continue a statement: the names of results, an 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.accel.operations.construct import operation_like
 from pto_dialect.accel.operations.template import set_template
+from pto_dialect.accel.parsing.headers import keep_header, read_header
 from pto_dialect.accel.parsing.open_templates import OpenStatement, keep_open, open_statement
 from pto_dialect.accel.parsing.templates import EXTENT, LONGEST, NAMES, TEMPLATES, ParseTemplate, template_for
 from pto_dialect.ir.core.location import extent_of
@@ -21,13 +22,13 @@ from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS, ProgramText, firs
 from pto_dialect.syntax.read.tokens import Tok
 
 if TYPE_CHECKING:
-    from pto_dialect.syntax.builder.builder import BuilderBase
+    from pto_dialect.syntax.builder.core import CoreBuilder, Header
 
 
 class StatementReader:
     """Builds statements from plans, and learns plans from what the grammar built."""
 
-    def __init__(self, builder: BuilderBase) -> None:
+    def __init__(self, builder: CoreBuilder) -> None:
         self.builder = builder
         self.active = False
         self.start = -1
@@ -43,10 +44,11 @@ class StatementReader:
 
     # ------------------------------------------------------------ reading
 
-    def begin(self, token: Tok) -> bool:
+    def begin(self, token: Tok) -> bool | tuple[str, Any]:
         """Builds the statements from ``token`` on; False when the grammar has to read the one that starts there.
 
-        Otherwise lexing continues at ``data.position``.
+        Otherwise lexing continues at ``data.position``: after statements, or after the symbol of the grammar that is
+        returned with its value.
         """
         if not self.active:
             return False
@@ -56,6 +58,9 @@ class StatementReader:
             if reached > position:
                 self.data.position = reached
                 return True
+        if token.type == "OP_FUNC" and not self._has_aliases() and (found := read_header(self.data.text, position)):
+            header, self.data.position = found
+            return "func_header", self.builder.function_header(token, header)
         self._watch(position)
         return False
 
@@ -150,6 +155,14 @@ class StatementReader:
         self.block = builder.scope.frames[-1].block
         self.last = self.block._last_op
         self.state = builder.reports, builder.dependent
+
+    def learn_header(self, token: Tok, header: Header) -> None:
+        """Makes a template from the header that ends at the token last read."""
+        builder = self.builder
+        if not self.active or token.start != self.start or self._has_aliases():
+            return
+        if (builder.reports, builder.dependent) == self.state:
+            keep_header(self.data.text[token.start : self.data.cursor], header)
 
     def learn(self, op: Operation) -> None:
         """Makes a plan from ``op``, which the statement just read became."""

@@ -52,6 +52,9 @@ LONGEST = 4_000
 _MOST = 8_192
 """Plans that are kept."""
 
+_MOST_HEADERS = 512
+"""Templates of headers that are kept."""
+
 _MOST_CHARACTERS = 4_000_000
 """Characters of all normalized token sequences that are cached."""
 
@@ -102,6 +105,8 @@ class ParseTemplates:
         """Plans of constants by the kind of their number and their type."""
         self.open: dict[tuple[tuple[str, ...], ...], Any] = {}
         """Templates of statements whose types are left open, of ``open_templates``."""
+        self.headers: dict[tuple[tuple[str, ...], ...], Any] = {}
+        """Templates of the headers of functions, of ``headers``."""
         self.characters = 0
 
     def keep(self, parts: list[str], plan: ParseTemplate) -> None:
@@ -131,11 +136,18 @@ class ParseTemplates:
         self.characters += size
         self.known[skeleton] = plan
 
+    def keep_header(self, skeleton: tuple[tuple[str, ...], ...], template: Any) -> None:
+        """Remembers the template of a header; a full table starts over."""
+        if len(self.headers) >= _MOST_HEADERS:
+            self.headers.clear()
+        self.headers[skeleton] = template
+
     def forget(self) -> None:
         """Starts over."""
         self.known.clear()
         self.constants.clear()
         self.open.clear()
+        self.headers.clear()
         self.characters = 0
 
 
@@ -176,7 +188,7 @@ TEMPLATES = ParseTemplates()
 def template_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> ParseTemplate | None:
     """The template that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
     statement depends on more than its token sequence: ``values`` are those of the names after it."""
-    if op.regions or op.successors or isinstance(op, UnregisteredOp) or not _is_plain(parts):
+    if op.regions or op.successors or isinstance(op, UnregisteredOp) or not is_plain(parts):
         return None
     results = len(op.results)
     names = parts[1::2]
@@ -201,7 +213,7 @@ def template_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -
     return ParseTemplate(op, tuple([(places[value], value.type) for value in op.operands]), tuple(same))
 
 
-def _is_plain(parts: list[str]) -> bool:
+def is_plain(parts: list[str]) -> bool:
     """True when the parts are tokens by themselves whatever the names are: no comment, no name inside a string, no
     text that a name before it could swallow."""
     # No part has a name in it, so a percent sign can stand for the names.

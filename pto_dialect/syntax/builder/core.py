@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import (
@@ -43,6 +44,16 @@ def operation_class(token: Tok) -> type[IRDLOperation]:
     cls = core_class(name)
     assert cls is not None, name  # Every name of the grammar has a class.
     return cls
+
+
+class Header(NamedTuple):
+    """What the header of a function states: its name, arguments and results, properties beside these, attributes."""
+
+    name: str
+    arguments: Sequence[tuple[Tok | str, Attribute]]
+    results: Sequence[Attribute]
+    properties: dict[str, Attribute]
+    attributes: dict[str, Attribute]
 
 
 class CoreBuilder(AttributeBuilder):
@@ -111,18 +122,29 @@ class CoreBuilder(AttributeBuilder):
                 result_types.append(type_)
                 result_attributes.append({})
             result_attributes[-1:] = [extra]
-        self.pending = RegionStart(named, isolated=True)
-        function_type = _function_type(tuple([type_ for _, type_ in named]), tuple(result_types))
-        properties: dict[str, Attribute] = {
-            "sym_name": StringAttr(symbol_text(name)),
-            "function_type": function_type,
-        }
+        properties: dict[str, Attribute] = {}
         if visibility is not None and visibility != "public":
             properties["sym_visibility"] = StringAttr(visibility)
         for key, dictionaries in (("arg_attrs", argument_attributes), ("res_attrs", result_attributes)):
             if any(dictionaries):
                 properties[key] = ArrayAttr([DictionaryAttr(d) for d in dictionaries])
-        return token, properties, attributes
+        header = Header(symbol_text(name), named, result_types, properties, attributes)
+        self.learn_header(token, header)
+        return self.function_header(token, header)
+
+    def function_header(self, token: Tok, header: Header) -> Any:
+        """Returns what ``func_definition`` makes a function of, and announces its region."""
+        self.pending = RegionStart(header.arguments, isolated=True)
+        types = tuple([type_ for _, type_ in header.arguments])
+        properties: dict[str, Attribute] = {
+            "sym_name": StringAttr(header.name),
+            "function_type": _function_type(types, tuple(header.results)),
+            **header.properties,
+        }
+        return token, properties, header.attributes
+
+    def learn_header(self, token: Tok, header: Header) -> None:
+        """Called with each header of a function that the grammar has read."""
 
     @statement
     def func_definition(self, items: list[Any]) -> Operation:

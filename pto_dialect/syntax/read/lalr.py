@@ -122,9 +122,9 @@ class _Repetition:
 class Parser:
     """A grammar with a lexer and a builder, whose methods are called as rules complete."""
 
-    begin: Callable[[Tok], bool] | None = None
-    """Called at each token that starts a statement; returns True when it was read, and reading continues at the
-    position of the data."""
+    begin: Callable[[Tok], bool | tuple[str, Any]] | None = None
+    """Called at each token that starts a statement; returns True when it was read, or a symbol that was read with its
+    value, and reading continues at the position of the data."""
 
     def __init__(self, tables: Tables, lexer: Callable[[dict[str, str]], Lexer], builder: object) -> None:
         self.tables = tables
@@ -175,8 +175,13 @@ class Parser:
                     rows.append(row)
                     continue
                 if type(action) is Begin:
-                    if begin is not None and begin(token):
+                    if begin is not None and (read := begin(token)):
                         tokens = self.lexer.lex(data)
+                        if read is not True:
+                            symbol, value = read
+                            row = self.following(row, symbol)
+                            rows.append(row)
+                            values.append(value)
                         break
                     if type(action.row) is int:
                         action.row = self.row(action.row)
@@ -203,6 +208,13 @@ class Parser:
             rows.append(row)
             if row[_STATE] == self.tables.end:
                 return values[-1]
+
+    def following(self, row: Row, symbol: str) -> Row:
+        """Returns the row after ``symbol``."""
+        found = row[symbol]
+        if type(found) is int:
+            found = row[symbol] = self.row(found)
+        return found
 
     def unexpected(self, token: Tok, rows: list[Row], state: State) -> UnexpectedToken:
         """Returns the error for a token without an action, with everything that is needed to resume."""

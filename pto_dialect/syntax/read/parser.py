@@ -44,6 +44,7 @@ class ProgramParser:
         self.grammar = load_grammar("pto.lark", ProgramLexer, self.builder)
         self.statements = StatementReader(self.builder)
         self.builder.learn = self.statements.learn
+        self.builder.learn_header = self.statements.learn_header
         self.grammar.begin = self.statements.begin
         self.lock = threading.RLock()
 
