@@ -1,6 +1,7 @@
 // Small functions that kernels share.
 #pragma once
 #include "pto/common/constants.hpp"
+#include "pto/detail/intrinsics.hpp"
 
 namespace pto {
 
