@@ -1,6 +1,6 @@
 """Attributes of an operation from the modes of a call: template values and enumerators of C++.
 
-Source: docs/reference/enumerators.md.
+Source: docs/reference/enumerators.md, "Enumerations of form S".
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pto_dialect.verify.sync.flow import SIGNAL_BASE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -72,7 +74,7 @@ def _signal(word: str) -> Callable[[Call, Emitter], None]:
         pipe = pipe_name(numbers.values[0], call, emitter)
         message = numbers.constant(1, "the message", emitter)
         mode, flag = message >> 4 & 3, message >> 8 & 15
-        emitter.emit(f"pto.{word} <{pipe}>, {flag} {{ffts_mode = {mode} : i32}}")
+        emitter.emit(f"pto.{word} <{pipe}>, {flag} {{ffts_mode = {mode} : i32{_base(', ', emitter)}}}")
 
     return emit
 
@@ -80,7 +82,12 @@ def _signal(word: str) -> Callable[[Call, Emitter], None]:
 def _wait(call: Call, emitter: Emitter) -> None:
     numbers = numbers_of(call)
     pipe = "PIPE_S" if len(numbers.values) == 1 else pipe_name(numbers.values[0], call, emitter)
-    emitter.emit(f"pto.sync.wait <{pipe}>, {_flag(numbers.values[-1], emitter)}")
+    base = _base("", emitter)
+    emitter.emit(f"pto.sync.wait <{pipe}>, {_flag(numbers.values[-1], emitter)}{f' {{{base}}}' if base else ''}")
+
+
+def _base(separator: str, emitter: Emitter) -> str:
+    return separator + SIGNAL_BASE if SIGNAL_BASE in emitter.state else ""
 
 
 def _intra_block(word: str) -> Callable[[Call, Emitter], None]:
@@ -97,10 +104,8 @@ def _flag(operand: Operand, emitter: Emitter) -> str:
 
 
 def _base_address(call: Call, emitter: Emitter) -> None:
-    """Emits ``set_ffts``: the memory of the signals, which the launcher gives the kernel as a number."""
-    address = emitter.cast(numbers_of(call).values[0], "i64")
-    pointer = emitter.define(f"pto.castptr {address} : i64 -> !pto.ptr<i64, gm>", "ffts")
-    emitter.emit(f"pto.set_ffts {pointer} : !pto.ptr<i64, gm>")
+    """Notes that the kernel sets the memory of its signals: a number that only the machine reads."""
+    emitter.state[SIGNAL_BASE] = True
 
 
 def _clean(call: Call, emitter: Emitter) -> None:

@@ -10,7 +10,7 @@ that fits the operands of a call is taken. The operands are named as the dialect
 - ``a+b`` is one operand of the call and two of the operation.
 
 ``| mode=Value`` restricts a line to calls with that mode.
-Source: docs/reference/operations.md.
+Source: docs/reference/language.md, "Shapes".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tensors in global memory: a view for each tensor, and the part of it that a transfer moves.
 
-Source: docs/reference/language.md, "Views".
+Source: docs/reference/execution.md, "Pointers, tiles and views".
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Tensors:
 
         Between vector tiles and tensors in rows or columns, a burst is moved for each row of the tensor (column, in
         layout DN), and the tile says how long a burst is. On a2a3 the gap between bursts is the one of the tensor,
-        whatever their length. Source: docs/reference/memory.md, "Transfers".
+        whatever their length.
         """
         if not tensor.is_plain or tensor.outer < _ROWS:
             return tile, tensor

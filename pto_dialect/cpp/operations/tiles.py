@@ -205,6 +205,8 @@ class Handles:
     def _window(self, tile: Tile, base: Named, whole: Tile) -> Named:
         """Returns a tile without an address, which is a window of the tile that was made for it."""
         emitter = self._emitter
+        row, col = (size if (number := number_of(size)) is None else number for size in tile.valid)
+        tile = tile._replace(valid=(row, col))
         type_ = tile_type(tile, emitter)
         if type_ == base.type:
             return base

@@ -32,12 +32,15 @@ FFTS_BASE = _RULES["sync-ffts-base"]
 IN_VECSCOPE = _RULES["sync-in-vecscope"]
 UNPAIRED = _RULES["sync-unpaired"]
 
+SIGNAL_BASE: Final = "pto.ffts_base"
+"""Attribute of signals whose memory the kernel sets by a number, as C++ kernels do."""
+
 
 @function_check("cross_core")
 def check_ffts_base(scan: FunctionScan, ctx: Context) -> None:
     """Checks that a flag area is set before cross-core signals of a2a3."""
     first = next(scan.named("pto.sync.set", "pto.sync.wait"), None)
-    if first is None or scan.contains("pto.set_ffts"):
+    if first is None or scan.contains("pto.set_ffts") or SIGNAL_BASE in first.attributes:
         return
     severity = ctx.refused(lambda p: p.arch != "a2a3", FFTS_BASE.severity)
     if severity is not None:
