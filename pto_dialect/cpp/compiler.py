@@ -1,8 +1,8 @@
 """C++ kernels as LLVM IR.
 
-The compiler only translates text to text: nothing is linked or executed. It gets fixed options, the headers of
-``include/`` in place of a device compiler's own, a temporary folder, limits of time and memory, and no variable of this
-process that could change what it does.
+The compiler only translates text to text: nothing is linked or executed. It gets fixed options, the headers in
+``include/`` instead of those of a device compiler, a temporary folder, limits of time and memory, and no variable of
+this process that could change what it does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
-from pto_dialect.cpp.includes import Sources
+from pto_dialect.cpp.includes import IncludedFiles
 from pto_dialect.cpp.ir_cache import IrCache, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses
 
@@ -78,15 +78,15 @@ def compile_to_ir(
     variable ``@__pto_entry`` that points to it. Raises ``CompilerMissing``, ``CompileError`` or ``BadOption``.
     """
     compiler = find_compiler(cxx)
-    sources = _sources(text, name, includes)
+    included = _included_files(text, name, includes)
     blanked, launches = blank_launches(text)
     source = _whole_text(blanked, name, entry)
-    options = _options(compiler, name, defines, includes, (target, core), not has_addresses(sources.whole))
+    options = _options(compiler, name, defines, includes, (target, core), not has_addresses(included.whole))
     command = (*compiler.command, *options)
     cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source)) if cached else None
     ir = cache.read() if cache else None
     if ir is None:
-        ir, dependencies = _run(command, source, sources)
+        ir, dependencies = _run(command, source, included)
         if cache:
             cache.write(ir, dependencies)
     return IrText(ir, (*command, name), core, tuple(launches))
@@ -94,12 +94,12 @@ def compile_to_ir(
 
 def cores_of(text: str, name: str, includes: Sequence[str] = ()) -> tuple[str, ...]:
     """The cores that a kernel and the files that it includes have code for: ``vector``, ``cube`` or both."""
-    return find_cores(_sources(text, name, includes).whole)
+    return find_cores(_included_files(text, name, includes).whole)
 
 
-def _sources(text: str, name: str, includes: Sequence[str]) -> Sources:
+def _included_files(text: str, name: str, includes: Sequence[str]) -> IncludedFiles:
     folders = [os.path.abspath(folder) for folder in includes]
-    return Sources(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
+    return IncludedFiles(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
 
 
 def compile_command(
@@ -108,7 +108,7 @@ def compile_command(
 ) -> tuple[str, ...]:  # fmt: skip
     """Returns the command that compiles a kernel for one core, without running it."""
     compiler = find_compiler(cxx)
-    is_auto = not has_addresses(_sources(text, name, includes).whole)
+    is_auto = not has_addresses(_included_files(text, name, includes).whole)
     return (*compiler.command, *_options(compiler, name, defines, includes, (target, core), is_auto), name)
 
 
@@ -137,7 +137,7 @@ def _options(
     )  # fmt: skip
 
 
-def _run(command: tuple[str, ...], source: str, sources: Sources) -> tuple[str, list[str]]:
+def _run(command: tuple[str, ...], source: str, included: IncludedFiles) -> tuple[str, list[str]]:
     """The text that the compiler makes, and the files that it has read."""
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
@@ -146,17 +146,16 @@ def _run(command: tuple[str, ...], source: str, sources: Sources) -> tuple[str, 
         variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": folder}
         code, output = run_limited(
-            [*command, *sources.options(folder), "-H", written, "-o", made], folder,
+            [*command, *included.options(folder), "-H", written, "-o", made], folder,
             variables=variables, seconds=SECONDS, megabytes=MEGABYTES,
         )  # fmt: skip
-        included = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
+        files = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
         if code != 0 or not os.path.exists(made):
             raise CompileError(_message(code, _INCLUDED.sub("", output), folder))
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
             text = stream.read()
     own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
-    read = {path for path in included if not path.startswith(own)}
-    return text, sorted(read)
+    return text, sorted({path for path in files if not path.startswith(own)})
 
 
 def _message(code: int, output: str, folder: str) -> str:

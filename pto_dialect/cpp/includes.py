@@ -23,7 +23,7 @@ _STANDING_IN = "#pragma once\n#include <pto/pto-inst.hpp>\n"
 
 
 @dataclass(slots=True)
-class Sources:
+class IncludedFiles:
     """A kernel's text and those that it includes, by path."""
 
     text: str
@@ -34,7 +34,7 @@ class Sources:
     missing: set[str] = field(default_factory=set)
     """Headers of the device's library that are not among those of this package."""
 
-    def read(self) -> Sources:
+    def read(self) -> IncludedFiles:
         """Follows all includes that can be found."""
         waiting = [(self.text, self.folder)]
         while waiting and len(self.files) < MOST_FILES:
@@ -49,13 +49,13 @@ class Sources:
     def _find(self, name: str, folder: str | None) -> str | None:
         """The user's file of that name; ``None`` for others."""
         beside = [] if folder is None else [folder]
-        for place in beside:
-            if os.path.isfile(os.path.join(place, name)):
-                return os.path.normpath(os.path.join(place, name))
+        for directory in beside:
+            if os.path.isfile(os.path.join(directory, name)):
+                return os.path.normpath(os.path.join(directory, name))
         if os.path.isfile(os.path.join(self.headers, name)):
             return None
-        for place in ([self.folder] if beside else []) + list(self.folders):
-            path = os.path.normpath(os.path.join(place, name))
+        for directory in ([self.folder] if beside else []) + list(self.folders):
+            path = os.path.normpath(os.path.join(directory, name))
             if os.path.isfile(path):
                 return path
         if _LIBRARY.match(name):

@@ -27,10 +27,10 @@ _MOST_BYTES = 1 << 28
 def header_version(folder: str) -> str:
     """A checksum of all headers in a folder."""
     state = hashlib.sha256(__version__.encode())
-    for place, folders, names in os.walk(folder):
+    for directory, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            path = os.path.join(place, name)
+            path = os.path.join(directory, name)
             state.update(os.path.relpath(path, folder).encode() + b"\0" + (_checksum(path) or "").encode())
     return state.hexdigest()
 

@@ -57,7 +57,7 @@ PTO_READ void __pto_call(const char *name, A... groups);
 template <class R, class... A>
 PTO_READ R __pto_query(const char *name, A... groups);
 template <class... A>
-PTO_READ int64_t __pto_place(const char *name, A... groups);
+PTO_READ int64_t __pto_alias(const char *name, A... groups);
 template <class R>
 __attribute__((nothrow, const)) R __pto_constant(const char *name);
 PTO_READ int64_t __pto_assign(const char *tile, int64_t address);

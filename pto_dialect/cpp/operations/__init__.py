@@ -22,7 +22,7 @@ def translate_call(call: Call, emitter: Emitter) -> str | None:
     match call.function:
         case "__pto_assign":
             return translate_assignment(call, emitter, known)
-        case "__pto_alias" | "__pto_address" | "__pto_place":
+        case "__pto_alias":
             if call.name == "TPOP":
                 return give_address(call, pop(call, emitter, known), emitter, known)
             return translate_address(call, emitter, known)

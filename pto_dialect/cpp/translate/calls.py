@@ -9,9 +9,7 @@ from ..llvm.model import Instruction, Operand
 from ..llvm.reader import Module
 
 _MANGLED = re.compile(r"_Z(\d+)(\w+)")
-_NAMED = frozenset(
-    ("__pto_op", "__pto_call", "__pto_query", "__pto_constant", "__pto_alias", "__pto_address", "__pto_place")
-)
+_NAMED = frozenset(("__pto_op", "__pto_call", "__pto_query", "__pto_constant", "__pto_alias"))
 PURE = frozenset(("__pto_constant",))
 """Functions whose result depends on their arguments alone."""
 

@@ -32,7 +32,9 @@ namespace pto {
 template <LocalObject T, class Address>
 PTO_INTERNAL void TASSIGN(T &tile, Address address)
 {
+#ifndef __PTO_AUTO__
     tile.pto_address = __pto_assign(pto_detail::stored<typename T::pto_object>, (int64_t)address);
+#endif
 }
 template <size_t Address, LocalObject T>
 PTO_INTERNAL void TASSIGN(T &tile)
@@ -48,21 +50,21 @@ template <TileObject D, TileObject A, Awaited... Events>
 PTO_INTERNAL RecordEvent TRESHAPE(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    dst.pto_address = pto_detail::place("TRESHAPE", dst, src);
+    dst.pto_address = pto_detail::alias("TRESHAPE", dst, src);
     return {};
 }
 template <TileObject D, TileObject A, Awaited... Events>
 PTO_INTERNAL RecordEvent TSUBVIEW(D &dst, A &src, uint16_t row, uint16_t col, Events &...events)
 {
     (events.Wait(), ...);
-    dst.pto_address = pto_detail::place("TSUBVIEW", dst, src, row, col);
+    dst.pto_address = pto_detail::alias("TSUBVIEW", dst, src, row, col);
     return {};
 }
 template <TileObject D, TileObject A, Awaited... Events>
 PTO_INTERNAL RecordEvent TGET_SCALE_ADDR(D &dst, A &src, Events &...events)
 {
     (events.Wait(), ...);
-    dst.pto_address = pto_detail::place("TGET_SCALE_ADDR", dst, src);
+    dst.pto_address = pto_detail::alias("TGET_SCALE_ADDR", dst, src);
     return {};
 }
 
@@ -601,21 +603,21 @@ template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, Events &...events)
 {
     (events.Wait(), ...);
-    tile.pto_address = pto_detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
+    tile.pto_address = pto_detail::alias(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
     return {};
 }
 template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, int32_t subblock, Events &...events)
 {
     (events.Wait(), ...);
-    tile.pto_address = pto_detail::place(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
+    tile.pto_address = pto_detail::alias(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
     return {};
 }
 template <TileObject T, QueueObject P, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(T &tile, P &pipe, Events &...events)
 {
     (events.Wait(), ...);
-    tile.pto_address = pto_detail::place("TPOP", tile, pipe);
+    tile.pto_address = pto_detail::alias("TPOP", tile, pipe);
     return {};
 }
 // Slots in global memory: the queue decides where the tensor is.

@@ -214,11 +214,11 @@ struct Tile {
         return take(pto_detail::stored<pto_object>, pto_address, static_cast<int>(GetValidRow()), static_cast<int>(GetValidCol()));
     }
 
-    // Where no tile has an address of its own, each is known by the place of its declaration.
+    // Where no tile has an address of its own, each is known by its declaration.
     PTO_INTERNAL void pto_begin()
     {
-#ifdef __PTO_UNPLACED__
-        pto_address = pto_detail::place("Tile", *this);
+#if defined(__PTO_UNPLACED__) || defined(__PTO_AUTO__)
+        pto_address = pto_detail::alias("Tile", *this);
 #endif
     }
 

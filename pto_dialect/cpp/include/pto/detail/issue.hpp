@@ -101,12 +101,12 @@ struct Call {
         __pto_call(name, groups...);
     }
 };
-struct Place {
+struct Alias {
     using Result = int64_t;
     template <class... A>
     PTO_INTERNAL static int64_t call(const char *name, A... groups)
     {
-        return __pto_place(name, groups...);
+        return __pto_alias(name, groups...);
     }
 };
 template <class R>
@@ -149,9 +149,9 @@ PTO_INTERNAL void call(const char *name, const Operands &...operands)
     append<Call>(name, operands..., End());
 }
 template <class... Operands>
-PTO_INTERNAL int64_t place(const char *name, const Operands &...operands)
+PTO_INTERNAL int64_t alias(const char *name, const Operands &...operands)
 {
-    return append<Place>(name, operands..., End());
+    return append<Alias>(name, operands..., End());
 }
 template <class R, class... Operands>
 PTO_INTERNAL R query(const char *name, const Operands &...operands)

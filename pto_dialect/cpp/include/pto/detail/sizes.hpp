@@ -18,7 +18,7 @@ struct Five {
 template <auto... Known>
 inline constexpr int unknown = (0 + ... + (Known == DYNAMIC));
 
-// Written out for each place: a loop would keep the sizes in memory.
+// Written out: a loop would keep the sizes in memory.
 template <int64_t N1, int64_t N2, int64_t N3, int64_t N4, int64_t N5, int Count>
 PTO_INTERNAL constexpr void fill(int64_t (&into)[5], const int64_t (&given)[Count])
 {
