@@ -20,7 +20,7 @@ _CALLEE = re.compile(r'(@(?:"[^"]*"|[\w.$-]+)|%(?:"[^"]*"|[\w.$-]+)|asm )')
 _PHI_EDGE = re.compile(r'\[ (.+?), %("[^"]*"|[\w.$-]+) \]')
 _LABEL = re.compile(r'label %("[^"]*"|[\w.$-]+)')
 _CASE = re.compile(r'i\d+ (-?\d+), label %("[^"]*"|[\w.$-]+)')
-_BINARY = tuple(
+BINARY = tuple(
     [
         "add",
         "sub",
@@ -42,7 +42,7 @@ _BINARY = tuple(
         "frem",
     ]
 )
-_CASTS = [
+CASTS = [
     "zext",
     "sext",
     "trunc",
@@ -305,8 +305,8 @@ def _insert(reader: InstructionReader, name: str, rest: str, opcode: str) -> Ins
 
 _Reader = Callable[[InstructionReader, str, str, str], Instruction]
 _READERS: dict[str, _Reader] = {
-    **dict.fromkeys(_BINARY, _binary),
-    **dict.fromkeys(_CASTS, _cast),
+    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(CASTS, _cast),
     **dict.fromkeys(("icmp", "fcmp"), _compare),
     **dict.fromkeys(("freeze", "fneg"), _unary),
     **dict.fromkeys(("tail", "musttail", "notail"), _tail_call),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from .constants import cells, string_bytes, symbol_name
-from .instructions import InstructionReader, balanced_end, split_type
+from .instructions import BINARY, CASTS, InstructionReader, balanced_end, split_type
 from .metadata import Metadata
-from .model import BasicBlock, Constant, Function, Global, GlobalVariable, Value
+from .model import BasicBlock, Constant, Function, Global, GlobalVariable, Instruction, Value
 from .types import TypeReadError, Types, split_list
 
 _DEFINE = re.compile(r'define [^@"]*?(?:"[^"]*"[^@"]*)*@("[^"]*"|[\w.$-]+)\(')
@@ -200,13 +200,48 @@ def _read_arguments(parts: list[str], values: dict[str, Value]) -> list[Value]:
 
 
 def _check(function: Function, start: int) -> None:
-    """Checks that each block ends with a terminator and that labels exist."""
+    """Checks that blocks end with a terminator, labels exist, phis have an operand for each edge, values a definition.
+
+    Raises ``IrError``.
+    """
+    before: dict[str, set[str]] = {name: set() for name in function.blocks}
     for block in function.blocks.values():
         if not block.instructions or block.terminator.opcode not in TERMINATORS:
             raise IrError(f"block {block.name} of {function.name} has no terminator", start + 1)
         for label in block.terminator.labels:
             if label not in function.blocks:
                 raise IrError(f"{function.name} has no block {label}", start + 1)
+            before[label].add(block.name)
+    known = set(function.arguments)
+    for block in function.blocks.values():
+        known.update(block.instructions)
+    for block in function.blocks.values():
+        for instruction in block.instructions:
+            _check_instruction(instruction, known, before[block.name], start)
 
 
+def _check_instruction(instruction: Instruction, known: set[Value], before: set[str], start: int) -> None:
+    opcode = instruction.opcode
+    count = len(instruction.operands)
+    least, most = _OPERANDS.get(opcode, (0, _ANY))
+    is_branch = opcode == "br" and len(instruction.labels) != 1 + count
+    is_phi = opcode == "phi" and not before.issubset(instruction.labels)
+    if not least <= count <= most or is_branch or is_phi:
+        raise IrError(f"the instruction {opcode} {instruction.name} is not complete", start + 1)
+    for operand in instruction.operands:
+        if isinstance(operand, Value) and operand not in known:
+            raise IrError(f"the value {operand.name} has no definition", start + 1)
+
+
+_ANY = 1 << 30
+_OPERANDS = {
+    **dict.fromkeys(BINARY, (2, 2)),
+    **dict.fromkeys(CASTS, (1, 1)),
+    **dict.fromkeys(("icmp", "fcmp", "store"), (2, 2)),
+    **dict.fromkeys(("load", "fneg", "freeze", "extractvalue", "switch"), (1, 1)),
+    "select": (3, 3),
+    "getelementptr": (1, _ANY),
+    "br": (0, 1),
+    "ret": (0, 1),
+}
 TERMINATORS = frozenset(("br", "switch", "ret", "unreachable", "invoke", "indirectbr", "resume", "callbr"))

@@ -13,10 +13,11 @@ from ..llvm.model import Operand as IrOperand
 from ..llvm.reader import Module
 from .elements import Elements, scalar_type
 from .interface import Operand
-from .linear import width_of
 from .memory import LocalMemory
 from .tree import Variable
 from .writer import Writer, location_text
+
+_SCALARS = frozenset(("i1", "i8", "i16", "i32", "i64", "half", "bfloat", "float", "double"))
 
 
 @dataclass(slots=True, eq=False)
@@ -115,7 +116,7 @@ class Context:
 
     def type(self, type: str) -> str:
         """Returns the ``.pto`` type of a scalar type."""
-        if width_of(type) is None and type not in ("half", "bfloat", "float", "double"):
+        if type not in _SCALARS:
             self.fail(f"values of type {type} cannot be translated", "use integers of up to 64 bits, half, float")
         return scalar_type(type)
 

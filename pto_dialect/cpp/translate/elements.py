@@ -11,6 +11,7 @@ from .memory import LocalMemory
 from .tree import Variable
 
 SCALARS = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "i64"}
+_ACCESSED = frozenset(("i8", "i16", "i32", "i64", *SCALARS))
 _WEIGHT = 1000
 """A descriptor counts more than accesses of scalars."""
 
@@ -83,7 +84,7 @@ class Elements:
     def _note_access(self, instruction: Instruction, pointer: Operand) -> None:
         value = instruction if instruction.opcode == "load" else instruction.operands[0]
         if self._memory.address(pointer) is None:
-            if isinstance(pointer, Value):
+            if isinstance(pointer, Value) and value.type in _ACCESSED:
                 self._vote(pointer, scalar_type(value.type))
         elif isinstance(value, Value) and value.type == "ptr":
             for variable in self._cells(instruction):

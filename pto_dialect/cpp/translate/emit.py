@@ -8,11 +8,12 @@ from ..llvm.model import Instruction
 from .accesses import translate_address, translate_load, translate_store
 from .blocks import is_block, translate_block
 from .bounds import emit_bounds
-from .calls import is_interface, plain_name
+from .calls import is_interface
 from .context import Context
 from .emitter import FunctionEmitter
 from .interface import Call, Emitter, Operand
 from .liveness import Liveness
+from .reasons import describe
 from .scalars import choose, is_equal, is_one_of, translate_scalar
 from .tree import Bind, Do, For, If, Is, Loop, Return, Set, Statement, Variable
 from .writer import Line
@@ -131,22 +132,29 @@ class TreeEmitter:
             self.statements(statement.then if condition.value else statement.otherwise, after)
             return
         outcomes = sorted(after, key=lambda variable: variable.hint)
-        before = dict(ctx.variables)
+        before = {variable: ctx.variables.get(variable) for variable in self.liveness.of(statement).assigned}
         location = self.writer.location
         start = len(self.writer.lines)
         opening = self.writer.bare("")
         first = self._branch(statement.then, after, outcomes)
         turn = len(self.writer.lines)
         middle = self.writer.bare("} else {")
-        ctx.variables = dict(before)
+        self._restore(before)
         second = self._branch(statement.otherwise, after, outcomes)
-        ctx.variables = before
+        self._restore(before)
         frame = _Frame(opening, middle, start, turn, location)
         if self._is_simple(frame):
             self._dissolve(frame)
             self._choose(condition, outcomes, first, second)
         else:
             self._join(frame, condition, outcomes, first, second)
+
+    def _restore(self, contents: dict[Variable, Operand | None]) -> None:
+        for variable, content in contents.items():
+            if content is None:
+                self.ctx.variables.pop(variable, None)
+            else:
+                self.ctx.variables[variable] = content
 
     def _branch(
         self, statements: list[Statement], after: frozenset[Variable], outcomes: list[Variable]
@@ -324,28 +332,3 @@ class _Frame:
         self.start = start
         self.turn = turn
         self.location = location
-
-
-def describe(instruction: Instruction) -> tuple[str, str]:
-    """Returns why an instruction cannot be translated, and what to write instead."""
-    opcode = instruction.opcode
-    if opcode == "call":
-        name = plain_name(instruction.word)
-        if name.startswith("llvm."):
-            return f"the compiler's function {name} cannot be translated", ""
-        return f"the call of {name} cannot be translated: it is not defined, or it calls itself", (
-            "define it in the file, without recursion"
-        )
-    known = _REASONS.get(opcode)
-    return known or (f"the instruction {opcode} cannot be translated", "")
-
-
-_REASONS = {
-    "indirect call": ("a call through a pointer to a function cannot be translated", "call the function by its name"),
-    "asm": ("inline assembly cannot be translated", "use the functions of the instruction set"),
-    "invoke": ("exceptions cannot be translated", "remove throw, try and catch"),
-    "landingpad": ("exceptions cannot be translated", "remove throw, try and catch"),
-    "atomicrmw": ("atomic accesses of scalars cannot be translated", "use TSTORE with AtomicAdd"),
-    "cmpxchg": ("atomic accesses of scalars cannot be translated", "use TSTORE with AtomicAdd"),
-    "fence": ("a memory fence cannot be translated", "use pipe_barrier or dsb"),
-}

@@ -62,6 +62,8 @@ class _Finder:
         left, right = condition.operands
         if self._is_invariant(left, loop):
             left, right, stays = right, left, _SWAPPED.get(stays, stays)
+        if "samesign" in condition.flags:
+            stays = stays.replace("u", "s", 1) if stays[0] == "u" else stays
         if not self._is_invariant(right, loop) or not isinstance(left, Value):
             return None
         for phi in self.function.blocks[loop.header].instructions:
@@ -178,8 +180,14 @@ class _Finder:
             return None
         else:
             addend += {"slt": 0, "ult": 0, "sle": 1, "ule": 1, "sgt": 0, "ugt": 0, "sge": -1, "uge": -1}[stays]
+        amount = _number(step)
+        if shift and amount is not None:
+            shift, addend = 0, addend + amount
+        number = _number(upper)
+        if number is not None:
+            upper, addend = Constant(phi.type, number + addend), 0
         counted = Counted(phi, lower, upper, step, shift, addend, is_down, is_signed, latch)
-        counted.is_entered = (stays == "ne" and shift == 0) or _constant_entry(counted)
+        counted.is_entered = stays == "ne" or _constant_entry(counted)
         self._compare_conditions(loop, counted)
         return counted
 

@@ -12,6 +12,7 @@ from ..errors import TranslationError
 from ..llvm.model import Constant, Function, Instruction, Operand, Value
 from .cfg import ControlFlow, NaturalLoop
 from .prepare import RETURN
+from .reasons import describe
 from .tree import Bind, Counted, Do, For, If, Is, Loop, Return, Set, Statement, Tree, Variable
 
 _MAX_NESTING = 60
@@ -149,7 +150,8 @@ class Structurer:
                 if instruction in self.escapes:
                     out.append(Set([(self.escapes[instruction], instruction)]))
         inside = [child for child in self._children(name) if within is None or child in within.blocks]
-        inline = {child for child in inside if len(self._entries(child)) == 1 and child in self.flow.successors[name]}
+        following = self.flow.successors[name] if len(self.flow.successors[name]) > 1 else ()
+        inline = {child for child in inside if len(self._entries(child)) == 1 and child in following}
         merges = sorted((child for child in inside if child not in inline), key=self.flow.number.__getitem__)
         return self._terminator(name, block.terminator, inline, out, within, depth), merges
 
@@ -173,6 +175,8 @@ class Structurer:
     ) -> set[str]:
         if terminator.opcode == "unreachable":
             return set()
+        if terminator.opcode not in ("br", "switch"):
+            raise LocatedError(terminator.debug, *describe(terminator))
         targets = self.flow.successors[name]
         counted = self.counted.get(within.header) if within is not None else None
         if counted is not None and terminator is counted.latch and within is not None:
