@@ -148,7 +148,10 @@ class _Reader:
         groups = tuple(self.groups[one] for one in operands)
         pairs = dict(mode.split("=") for mode in modes)
         flat = tuple(one for one_group in groups for one in one_group.operands)
-        call = Call("__pto_alias", name, pairs, groups, flat, "i64", None, tile)
+        function = "__pto_alias"
+        if name == "TASSIGN":
+            function, groups, flat = "__pto_assign", (), flat[:1]
+        call = Call(function, name, pairs, groups, flat, "i64", None, tile)
         self.calls.append(call)
         state = (Operand("i64", assigned=call), *group.operands[1:])
         self.groups[tile] = Group("tile", group.fields, group.descriptor, state)

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from .operands import Operands
 
 
-def translate_assignment(call: Call, emitter: Emitter, known: Operands) -> str:
-    """Makes the tiles that a ``TASSIGN`` gives an address to, and returns the address."""
-    address = emitter.cast(call.operands[-1], "i64")
-    known.handles.origin(call, Origin(address=address))
-    known.handles.make_at_assignment(call)
-    return address
+def translate_assignment(call: Call, emitter: Emitter, known: Operands) -> str | None:
+    """Makes the tiles that a ``TASSIGN`` gives an address to; returns the address, if it is a number."""
+    given = call.operands[-1]
+    if given.assigned is not None:
+        return give_address(call, known.handles.origin_of(given), emitter, known)
+    address = emitter.cast(given, "i64")
+    return give_address(call, Origin(address=address), emitter, known)
 
 
 def translate_address(call: Call, emitter: Emitter, known: Operands) -> str | None:

@@ -210,8 +210,14 @@ class Handles:
         type_ = tile_type(tile, emitter)
         if type_ == base.type:
             return base
-        if tile._replace(valid=whole.valid, address=whole.address) != whole:
-            emitter.fail("a tile without an address keeps its type", "assign addresses with TASSIGN")
+        if not _is_part(tile, whole):
+            if tile.location != whole.location or tile_bytes(tile) != tile_bytes(whole):
+                emitter.fail("a tile without an address keeps its number of bytes", "assign addresses with TASSIGN")
+            type_of_all = tile_type(with_full_size(tile), emitter)
+            text = f"pto.treshape {base.name} : {base.type} -> {type_of_all}"
+            base = Named(emitter.define(text, "tile"), type_of_all)
+            if type_ == type_of_all:
+                return base
         zero = emitter.constant(0, "index")
         valid = ", ".join(index_name(size, emitter) for size in tile.valid)
         text = f"pto.subview {base.name}[{zero}, {zero}] sizes [{tile.rows}, {tile.cols}] valid [{valid}]"
@@ -233,6 +239,18 @@ def _fits(tile: Tile) -> bool:
 def as_scratch(tile: Tile) -> Tile:
     """Returns a scratch tile, whose valid sizes nobody reads: some are declared with sizes that they do not have."""
     return tile if _fits(tile) else with_full_size(tile)
+
+
+def _is_part(tile: Tile, whole: Tile) -> bool:
+    """Returns whether a tile has the layout of the first rows of another one."""
+    same = tile._replace(rows=whole.rows, valid=whole.valid, address=whole.address, pad=whole.pad)
+    by_rows = tile.blayout == "RowMajor" and tile.slayout == "NoneBox"
+    return same == whole and (tile.rows == whole.rows or (by_rows and tile.rows < whole.rows))
+
+
+def tile_bytes(tile: Tile) -> int:
+    """Returns the bytes of a tile."""
+    return tile.rows * tile.cols * element_bytes(tile.element)
 
 
 def _key(tile: Tile, emitter: Emitter) -> _Key:
