@@ -31,6 +31,7 @@ _ENTRY = "pto.entry"
 _FALLBACKS = ("kernel_entry", "aicore_kernel")
 _KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
+_TEMPLATE = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}()]*\b__global__\b[^;{}()]*?(\w+)\s*\(")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 
 
@@ -54,7 +55,7 @@ def translate_module(
         from ..operations import translate_call as translate
     texts_by_line = {file: text.splitlines() for file, text in (sources or {}).items()}
     try:
-        parts = [_analyze(core, read_module(text), entry, headers) for core, text in texts]
+        parts = [_analyze(core, read_module(text), entry, headers, sources or {}) for core, text in texts]
     except IrError as error:
         raise TranslationError(f"the compiler's output cannot be read: {error}") from None
     share_elements([(part.function, part.elements) for part in parts])
@@ -95,9 +96,9 @@ def _located(part: _Part) -> Iterator[None]:
         raise TranslationError(error.message, part.frames.location(error.debug) or part.location, error.help) from None
 
 
-def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str]) -> _Part:
+def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str], sources: Mapping[str, str]) -> _Part:
     """Returns the part of a kernel that one module has."""
-    name = find_entry(module, entry)
+    name = find_entry(module, entry, sources)
     function = module.function(name)
     if function is None:
         raise TranslationError(f"the file has no function {name} with a body")
@@ -111,7 +112,7 @@ def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str
     return part
 
 
-def find_entry(module: Module, entry: str | None) -> str:
+def find_entry(module: Module, entry: str | None, sources: Mapping[str, str]) -> str:
     """Returns the name of the function to translate. Raises ``TranslationError``."""
     chosen = module.globals.get("__pto_entry")
     if chosen is not None and chosen.initial.startswith("@"):
@@ -125,6 +126,10 @@ def find_entry(module: Module, entry: str | None) -> str:
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
+        templates = [match[1] for text in sources.values() for match in _TEMPLATE.finditer(text)]
+        if templates:
+            help = f"give its arguments, for example --entry '{templates[0]}<float>'"
+            raise TranslationError(f"the kernel {templates[0]} is a template", help=help)
         raise TranslationError("the file has no kernel", help="mark a function __global__, or name one with --entry")
     raise TranslationError("the file has several kernels", help=_list_of(module, candidates))
 

@@ -16,7 +16,11 @@ from .reasons import describe
 from .tree import Bind, Counted, Do, For, If, Is, Loop, Return, Set, Statement, Tree, Variable
 
 _MAX_NESTING = 60
-_TOO_DEEP = "loops and branches are nested deeper than 60 levels"
+_TOO_DEEP = (
+    "loops and branches are nested deeper than 60 levels",
+    "split the function, or join branches that do the same",
+)
+_ENDLESS = "the loop never ends", "give the loop a condition that becomes false"
 
 
 class Structurer:
@@ -43,11 +47,17 @@ class Structurer:
         """Returns the tree. Raises ``TranslationError``."""
         statements: list[Statement] = []
         self._subtree(self.flow.order[0], statements, None, 0)
-        if RETURN in self.flow.number:
-            for instruction in self.function.blocks[RETURN].instructions[:-1]:
-                statements.append(Bind(instruction, self._variable(instruction)))
-            statements.append(Return(self.function.blocks[RETURN].terminator))
+        if RETURN not in self.flow.number:
+            raise LocatedError(self._last_location(), *_ENDLESS)
+        for instruction in self.function.blocks[RETURN].instructions[:-1]:
+            statements.append(Bind(instruction, self._variable(instruction)))
+        statements.append(Return(self.function.blocks[RETURN].terminator))
         return Tree(statements, self.variables)
+
+    def _last_location(self) -> str:
+        """Returns the debug location of the last instruction that has one."""
+        blocks = (self.function.blocks[name] for name in reversed(self.flow.order))
+        return next((i.debug for block in blocks for i in reversed(block.instructions) if i.debug), "")
 
     # ------------------------------------------------------------ values that leave loops
 
@@ -92,7 +102,7 @@ class Structurer:
         """Appends the blocks that ``name`` dominates; returns the blocks where they lead."""
         if depth > _MAX_NESTING:
             place = self.function.blocks[name].terminator
-            raise _DeepError(place.debug)
+            raise LocatedError(place.debug, *_TOO_DEEP)
         pending: set[str] = set()
         while name:
             loop = self.flow.loops.get(name)
@@ -284,7 +294,7 @@ class Structurer:
         sole = self.exits[header]
         reached.discard(header)
         if not reached and sole is None:
-            raise _EndlessError(debug)
+            raise LocatedError(debug, *_ENDLESS)
         out.extend(Bind(value, self.escapes[value]) for value in self.leaving.get(header, ()))
         if sole is not None:
             return self._edge(sole[0], sole[1], set(), out, within, depth)
@@ -321,13 +331,3 @@ class LocatedError(TranslationError):
     def __init__(self, debug: str, message: str, help: str) -> None:
         super().__init__(message, help=help)
         self.debug = debug
-
-
-class _DeepError(LocatedError):
-    def __init__(self, debug: str) -> None:
-        super().__init__(debug, _TOO_DEEP, "split the function, or join branches that do the same")
-
-
-class _EndlessError(LocatedError):
-    def __init__(self, debug: str) -> None:
-        super().__init__(debug, "the loop has no end", "give the loop a condition that becomes false")

@@ -37,3 +37,10 @@ def test_translated_functions_are_correct_programs(file: Path) -> None:
         if not block.output.startswith("error: "):
             found = check(f"module {{\n{block.output}\n}}").diagnostics
             assert not [str(one) for one in found if one.severity is Severity.ERROR], block.title
+
+
+def test_a_kernel_that_is_a_template_is_named() -> None:
+    source = "template <typename T, int N>\n__global__ AICORE void scale(__gm__ T *x) {}\n"
+    with pytest.raises(TranslationError, match="scale is a template") as caught:
+        translate_module([("", "")], sources={"k.cpp": source})
+    assert caught.value.help == "give its arguments, for example --entry 'scale<float>'"
