@@ -15,10 +15,13 @@ _OTHERS = {
     "pto.barrier": "pipe_barrier",
     "pto.alloc_tile": "TASSIGN",
     "pto.addptr": "pointer arithmetic",
+    "pto.set_ffts": "set_ffts_base_addr",
+    "pto.sync.set": "ffts_cross_core_sync",
+    "pto.sync.wait": "wait_flag_dev",
     "pto.load_scalar": "reading an element",
     "pto.store_scalar": "writing an element",
 }
-_OTHER = re.compile(r"\bpto\.(?:barrier|alloc_tile|addptr|load_scalar|store_scalar)\b")
+_OTHER = re.compile(r"\bpto\.(?:barrier|alloc_tile|addptr|load_scalar|store_scalar|set_ffts|sync\.set|sync\.wait)\b")
 _SIGNAL = re.compile(r"\bpto\.(set_flag|wait_flag|dcci|dsb|mem_bar|get_\w+)\b")
 _VARIABLE = re.compile(r"%([A-Za-z]\w*?)(?:_\d+)?(?![\w.$\-])")
 

@@ -183,9 +183,9 @@ class Launch(LaunchState):
             name = asked.removeprefix("@")
             if name in functions:
                 return name
-            if self.item.is_cpp and len(functions) == 1:
-                # A template with its arguments was compiled alone.
-                return next(iter(functions))
+            if self.item.is_cpp:
+                # The kernel was compiled alone; it may be a template, or have a function for each core.
+                return find_entry(module, None)
             near = did_you_mean(name, functions)
             hint = f"did you mean @{near[0]}?" if near else f"there is {listed}"
             raise BindingError(f"'{self.item.name}' has no function @{name}; {hint}", rule=ENTRY)

@@ -410,8 +410,16 @@ def peers(function: Operation, symbols: Symbols) -> list[Operation]:
         if kernel_kind(other) in CORE_OF and kernel_kind(other) != mine
     ]
     related = [other for other in others if _imports(function, other, symbols) or _imports(other, function, symbols)]
-    related = related or [other for other in others if symbol_of(other) == symbol_of(function)]
+    related = related or [other for other in others if _kernel_name(other) == _kernel_name(function)]
     return related or _only_users(function, others, symbols)
+
+
+def _kernel_name(function: Operation) -> str:
+    """Returns the symbol, for an entry without the kind of its core: ``k_cube`` and ``k_vector`` are one kernel."""
+    name = symbol_of(function)
+    if any(mark in function.attributes for mark in ENTRY_ATTRIBUTES):
+        return name.removesuffix(f"_{kernel_kind(function)}")
+    return name
 
 
 def _imports(function: Operation, other: Operation, symbols: Symbols) -> bool:

@@ -1,0 +1,70 @@
+"""Faults that are planted into the C++ kernels of ``tests/cpp/planted``, and what has to be reported where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).parents[1] / "cpp" / "planted"
+
+
+class Fault(NamedTuple):
+    """One change of a kernel: ``old`` becomes ``new``. ``rule`` has to be reported at the first ``where`` after
+    ``after`` in the changed text."""
+
+    kernel: str
+    name: str
+    old: str
+    new: str
+    rule: str
+    where: str
+    after: str = ""
+
+    def text(self) -> str:
+        """Returns the faulty kernel."""
+        text = (FOLDER / f"{self.kernel}.cpp").read_text(encoding="utf-8")
+        assert text.count(self.old) == 1, self.old
+        return text.replace(self.old, self.new)
+
+    def position(self) -> tuple[int, int]:
+        """Returns the line and column that has to be named."""
+        text = self.text()
+        start = text.index(self.where, text.index(self.after))
+        return text.count("\n", 0, start) + 1, start - (text.rfind("\n", 0, start) + 1) + 1
+
+
+RUNS = {
+    "vector_loop": "--arg x=random:f32:1024 --arg y=random:f32:1024 --arg z=zeros:f32:1024 --arg n=4",
+    "double_buffer": "--arg in=random:f32:640 --arg out=zeros:f32:640 --arg n=5",
+    "softmax": "--arg in=random:f32:1024 --arg out=zeros:f32:1024",
+    "gemm": "--arg c=zeros:f32:4096 --arg a=random:f16:12288 --arg b=random:f16:12288",
+    "tail": "--arg in=random:f32:2560 --arg out=zeros:f32:2560 --arg rows=40 --arg s=2.0",
+    "blocks": "--arg in=random:f32:1024 --arg bias=random:f32:128 --arg out=zeros:f16:1024 --blocks 2",
+    "cores": "--auto",
+    "scalars": "--arg in=ones:f32:64 --arg out=zeros:f32:64",
+}
+"""The launch of each kernel, correct or faulty."""
+
+
+def places(document: dict[str, Any], rule: str) -> list[tuple[int, int]]:
+    """Returns the lines and columns that findings of a rule name, of a deadlock also those in its notes."""
+    found: list[tuple[int, int]] = []
+    for one in document["diagnostics"]:
+        if one["rule"] == rule:
+            named = [one, *(one["notes"] if rule == "sync-deadlock" else ())]
+            starts = [each["location"]["start"] for each in named if each["location"] is not None]
+            found += [(start["line"], start["column"]) for start in starts]
+    return found
+
+
+def _read() -> Iterator[Fault]:
+    for line in (FOLDER / "faults.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, rule, where, after, change = line.split(" | ", 4)
+            old, new = change.replace("\\n", "\n").split(" => ")
+            kernel, _, fault = name.partition("/")
+            yield Fault(kernel, fault, old, new, rule, where, after)
+
+
+FAULTS = list(_read())
