@@ -339,8 +339,8 @@ class Debugger(cmd.Cmd):
     def do_pipes(self, text: str) -> None:
         """pipes: what each pipe of each core has done last, and does next."""
         recording, position = self.session.recording, self.session.position
-        for actor in recording.actors:
-            numbers = np.flatnonzero(recording.steps.actor == actor.number)
+        for thread in recording.threads:
+            numbers = np.flatnonzero(recording.steps.thread == thread.number)
             if not numbers.size:
                 continue
             done = int(np.searchsorted(numbers, position))
@@ -349,11 +349,11 @@ class Debugger(cmd.Cmd):
                 if 0 <= place < numbers.size:
                     step = recording.step(int(numbers[place]))
                     texts.append(f"{word} #{step.number} {step.statement.name} line {step.statement.line}")
-            self.say(f"{show.place(actor)}: {'; '.join(texts)}")
+            self.say(f"{show.place(thread)}: {'; '.join(texts)}")
         for one in recording.waiting if position == self.session.end else ():
             statement = recording.statements[one.statement]
             signals = ", ".join(one.signals)
-            self.say(f"{show.place(recording.actors[one.actor])}: waits at line {statement.line} for {signals}")
+            self.say(f"{show.place(recording.threads[one.thread])}: waits at line {statement.line} for {signals}")
         if recording.waiting and position == self.session.end:
             self._left()
 

@@ -100,7 +100,7 @@ def _writes(recording: Recording) -> Iterator[tuple[Key, Written]]:
         step = recording.step(number)
         for name, handle in written_through(recording, step):
             loops = tuple(zip(step.statement.loops, step.loops, strict=True))
-            key = (step.actor.block, step.statement.function, name, loops)
+            key = (step.thread.block, step.statement.function, name, loops)
             times[key] += 1
             yield (*key, times[key]), Written(number, name, handle)
 

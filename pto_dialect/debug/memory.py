@@ -20,9 +20,9 @@ def memory_of(session: Session, name: str) -> Memory:
     try:
         if not session.end:
             return recording.memory(name)
-        actor = session.around().actor
+        thread = session.around().thread
         try:
-            return recording.memory(name, actor.block, actor.core)
+            return recording.memory(name, thread.block, thread.core)
         except KeyError:
             return recording.memory(name)
     except KeyError as error:

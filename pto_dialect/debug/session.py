@@ -85,7 +85,7 @@ class Session:
 
     def order_of(self, step: Step) -> CoreOrder:
         """That of the core of a step."""
-        return self.core_order(step.actor.block, step.actor.core)
+        return self.core_order(step.thread.block, step.thread.core)
 
     def frames(self, step: Step) -> list[tuple[Frame, Step]]:
         """The call stack of a step, innermost function first, each with the step it executes."""
@@ -156,10 +156,10 @@ class Session:
         """The position at which a pipe of the core has done all that it was given up to here."""
         step = self.around()
         steps = self.recording.steps
-        ours = (steps.block == step.actor.block) & (steps.core == step.actor.core)
+        ours = (steps.block == step.thread.block) & (steps.core == step.thread.core)
         if not (ours & (steps.pipe == pipe)).any():
             names = ", ".join(sorted(set(steps.pipe[ours].tolist())))
-            raise DebugError(f"{step.actor.core} has used no pipe {pipe}; it has used {names}")
+            raise DebugError(f"{step.thread.core} has used no pipe {pipe}; it has used {names}")
         before = ours.copy()
         before[self.position :] = False
         given = int(steps.order[before].max()) if before.any() else 0
@@ -181,7 +181,7 @@ class Session:
         """The position of the next step on the core of ``start`` that is ``wanted``; the end where there is none.
         ``likely`` says by step which ones to look at."""
         steps = self.recording.steps
-        ours = (steps.block == start.actor.block) & (steps.core == start.actor.core)
+        ours = (steps.block == start.thread.block) & (steps.core == start.thread.core)
         if likely is not None:
             ours &= likely
         numbers = np.flatnonzero(ours)

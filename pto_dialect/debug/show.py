@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.recording import Actor, Handle, Recording, Step
+from pto_dialect.recording import Handle, Recording, Step, Thread
 from pto_dialect.runtime.memory.spaces import Array
 
 
-def place(actor: Actor) -> str:
+def place(thread: Thread) -> str:
     """``block 0 AIV0 MTE2``."""
-    return f"block {actor.block} {actor.core} {actor.pipe}"
+    return f"block {thread.block} {thread.core} {thread.pipe}"
 
 
 def step_line(recording: Recording, step: Step) -> str:
@@ -21,7 +21,7 @@ def step_line(recording: Recording, step: Step) -> str:
     time = "" if np.isnan(step.start) else f" @{step.start:.0f}..{step.end:.0f}"
     kind = "" if step.kind == "operation" else f" ({step.kind})"
     where = f"{recording.program.file}:{step.statement.line}"
-    return f"#{step.number} {place(step.actor)}{time} {where}{f' [{loops}]' if loops else ''}{kind}"
+    return f"#{step.number} {place(step.thread)}{time} {where}{f' [{loops}]' if loops else ''}{kind}"
 
 
 def handle_text(recording: Recording, handle: Handle) -> str:

@@ -7,7 +7,6 @@
 
 from .model import (
     Access,
-    Actor,
     Argument,
     Finding,
     Form,
@@ -19,13 +18,13 @@ from .model import (
     Signal,
     Statement,
     Step,
+    Thread,
     Waiting,
 )
 from .read import Recording, open
 
 __all__ = [
     "Access",
-    "Actor",
     "Argument",
     "Finding",
     "Form",
@@ -38,6 +37,7 @@ __all__ = [
     "Signal",
     "Statement",
     "Step",
+    "Thread",
     "Waiting",
     "open",
 ]

@@ -13,7 +13,7 @@ from pto_dialect.runtime.memory.spaces import Array
 
 from .format import COLUMNS, KINDS, NO_PATTERN
 from .issues import counts_of
-from .model import Actor, RecordingError, Statement
+from .model import RecordingError, Statement, Thread
 
 
 class Starts(NamedTuple):
@@ -50,18 +50,18 @@ class Columns:
 class Steps:
     """All steps as columns, each an array with one element per step.
 
-    ``statement``: index of the statement; ``actor``: index of the pipe; ``kind``: index into ``format.KINDS``;
+    ``statement``: index of the statement; ``thread``: index of the pipe; ``kind``: index into ``format.KINDS``;
     ``order``: position in program order on the core; ``start``, ``end``: modelled cycles, NaN where the run was not
-    timed; ``block``, ``core``, ``pipe``: those of the actor.
+    timed; ``block``, ``core``, ``pipe``: those of the thread.
     """
 
-    def __init__(self, columns: Columns, actors: Sequence[Actor]) -> None:
+    def __init__(self, columns: Columns, threads: Sequence[Thread]) -> None:
         issue = columns["step.issue"]
-        self._actors = actors
+        self._threads = threads
         self.issue = issue
         self.statement = columns["issue.statement"][issue]
         self.order = columns["issue.order"][issue]
-        self.actor = columns["step.actor"]
+        self.thread = columns["step.thread"]
         self.kind = columns["step.kind"]
         self.start = columns["step.start"]
         self.end = columns["step.end"]
@@ -69,17 +69,17 @@ class Steps:
     @cached_property
     def block(self) -> Array:
         """Number of the block, int64."""
-        return np.array([one.block for one in self._actors], np.int64)[self.actor]
+        return np.array([one.block for one in self._threads], np.int64)[self.thread]
 
     @cached_property
     def core(self) -> Array:
         """Name of the core, text."""
-        return np.array([one.core for one in self._actors], "U")[self.actor]
+        return np.array([one.core for one in self._threads], "U")[self.thread]
 
     @cached_property
     def pipe(self) -> Array:
         """Name of the pipe, text."""
-        return np.array([one.pipe for one in self._actors], "U")[self.actor]
+        return np.array([one.pipe for one in self._threads], "U")[self.thread]
 
 
 class Accesses:
@@ -133,7 +133,7 @@ class Accesses:
 def check(
     columns: Columns,
     statements: Sequence[Statement],
-    actors: int,
+    threads: int,
     memories: int,
     patterns: Sequence[tuple[int, tuple[tuple[int, int], ...]]],
     forms: int,
@@ -152,7 +152,7 @@ def check(
         "issue.statement": len(statements),
         "issue.handles": len(columns["handle.form"]),
         "step.issue": len(columns["issue.statement"]),
-        "step.actor": actors,
+        "step.thread": threads,
         "step.kind": len(KINDS),
         "access.step": steps,
         "access.memory": memories,

@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = 3
+VERSION = 4
 """Grows when a reader of the version before would misread a file."""
+
+LAST_WITH_ACTORS = 3
+"""The last version that calls threads actors: ``actors`` in the header and the column ``step.actor``."""
 
 MEMBER_EACH = 1
 """The last version that has a member for each column."""
@@ -29,7 +32,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "issue.floats": "<f8",
         "issue.handles": "<i4",
         "step.issue": "<i8",
-        "step.actor": "<i4",
+        "step.thread": "<i4",
         "step.kind": "|u1",
         "step.start": "<f8",
         "step.end": "<f8",

@@ -33,8 +33,8 @@ class RecordingInstrumentation(RunObserver):
     def open_device(self, cores: Sequence[ObservedCore]) -> None:
         """Opens the cores that run concurrently from now on."""
         super().open_device(cores)
-        for thread in self.log.threads[len(self.record.actors) :]:
-            self.record.actor(thread)
+        for thread in self.log.threads[len(self.record.threads) :]:
+            self.record.add_thread(thread)
 
     def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Runs an instruction."""

@@ -21,7 +21,7 @@ from pto_dialect.sanitize.state.regions import Bytes, Elements, Region
 from .format import COLUMNS, NO_PATTERN
 from .handles import Handles
 from .issues import Issues, OpenIssues
-from .model import Actor, Change, Memory, Statement
+from .model import Change, Memory, Statement, Thread
 
 CHUNK_BYTES = 8 << 20
 CHUNK_STEPS = 1 << 15
@@ -63,7 +63,7 @@ class Log:
         self.statements: list[Statement] = []
         self.memories: list[Memory] = []
         self.initial: dict[int, Array] = {}
-        self.actors: list[Actor] = []
+        self.threads: list[Thread] = []
         self.patterns: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
         self.keys: dict[str, int] = {}
         self.handles = Handles(self.memory)
@@ -108,7 +108,7 @@ class Log:
         self._first_step, self._first_issue = self.steps, self.issues
         self._issues = OpenIssues()
         self._step_numbers: list[int] = []
-        """Issue, actor and kind of one step after the other."""
+        """Issue, thread and kind of one step after the other."""
         self._times: dict[int, tuple[float, float]] = {}
         self._accesses: list[Any] = []
         """Step, memory, region and whether it is written, of one access after the other. Objects for each of them would
@@ -128,10 +128,10 @@ class Log:
         self.statements.append(statement)
         return statement.number
 
-    def actor(self, actor: PipeOfCore) -> None:
+    def add_thread(self, thread: PipeOfCore) -> None:
         """Takes a pipe of a core."""
-        core = actor.core
-        self.actors.append(Actor(actor.number, core.block.index, core.name, actor.pipe.removeprefix("PIPE_")))
+        core = thread.core
+        self.threads.append(Thread(thread.number, core.block.index, core.name, thread.pipe.removeprefix("PIPE_")))
 
     def belongs(self, arena: Arena, rank: int) -> None:
         """A memory that comes is that of one of several ranks."""
@@ -174,14 +174,14 @@ class Log:
         self.issues = number + 1
         return number
 
-    def step(self, issue: int, actor: int, kind: int) -> int:
+    def step(self, issue: int, thread: int, kind: int) -> int:
         """A statement is executed; the number of the step. What the step before has written is kept."""
         if self._pending:
             self.settle()
         number = self.steps
         if number >= self._last:
             self._pause()
-        self._step_numbers += (issue, actor, kind)
+        self._step_numbers += (issue, thread, kind)
         self.steps = number + 1
         return number
 
@@ -310,7 +310,7 @@ class Log:
     def _columns(self) -> dict[str, Array]:
         found: dict[str, Any] = {}
         steps = np.array(self._step_numbers, np.int64).reshape(-1, 3)
-        found["step.issue"], found["step.actor"], found["step.kind"] = steps.T
+        found["step.issue"], found["step.thread"], found["step.kind"] = steps.T
         times = np.full((len(steps), 2), np.nan)
         for step, pair in self._times.items():
             times[step - self._first_step] = pair

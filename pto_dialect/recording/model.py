@@ -49,7 +49,7 @@ class Statement(NamedTuple):
     handles: tuple[tuple[str, str], ...]
 
 
-class Actor(NamedTuple):
+class Thread(NamedTuple):
     """One pipe of one core of one block: ``core`` is ``AIC``, ``AIV0``, ``AIV1`` or ``core``, ``pipe`` ``MTE2``."""
 
     number: int
@@ -109,7 +109,7 @@ class Step(NamedTuple):
 
     number: int
     statement: Statement
-    actor: Actor
+    thread: Thread
     kind: str
     order: int
     loops: tuple[int, ...]
@@ -170,10 +170,10 @@ class Outcome(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Where a pipe was blocked at the end of the run: the indices of its actor and of the statement, the induction
+    """Where a pipe was blocked at the end of the run: the indices of its thread and of the statement, the induction
     variables of enclosing loops, and the signals that it waits for."""
 
-    actor: int
+    thread: int
     statement: int
     loops: tuple[int, ...]
     signals: tuple[str, ...]

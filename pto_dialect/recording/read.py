@@ -20,12 +20,23 @@ from pto_dialect.runtime.memory.spaces import Array
 
 from . import header as checked
 from .columns import Accesses, Columns, Steps, check
-from .format import DATA, FLOATS, HEADER, INITIAL, KINDS, MAGIC, MEMBER_EACH, NO_PATTERN, PACKED, VERSION
+from .format import (
+    DATA,
+    FLOATS,
+    HEADER,
+    INITIAL,
+    KINDS,
+    LAST_WITH_ACTORS,
+    MAGIC,
+    MEMBER_EACH,
+    NO_PATTERN,
+    PACKED,
+    VERSION,
+)
 from .history import History
 from .members import Members
 from .model import (
     Access,
-    Actor,
     Argument,
     Finding,
     Form,
@@ -37,6 +48,7 @@ from .model import (
     Signal,
     Statement,
     Step,
+    Thread,
     Waiting,
 )
 from .packing import parts_of, sizes_of, unpacked
@@ -68,7 +80,7 @@ def open(path: str | os.PathLike[str], max_memory: int | None = None) -> Recordi
 
 
 class Recording:
-    """A run: its ``program``, ``statements``, ``actors`` (pipes of cores), ``memories``, ``arguments``, ``findings``
+    """A run: its ``program``, ``statements``, ``threads`` (pipes of cores), ``memories``, ``arguments``, ``findings``
     and ``outcome``, and what pipes were ``waiting`` for when it failed.
 
     ``steps`` and ``accesses`` are columns; :meth:`step` and :meth:`accesses_of` tell about single ones.
@@ -85,7 +97,7 @@ class Recording:
         self.version: int = header["version"]
         self.program = checked.row(Program, {"release": "", **header["program"]})
         self.statements = checked.rows(Statement, header["statements"])
-        self.actors = checked.rows(Actor, header["actors"])
+        self.threads = checked.rows(Thread, header["actors" if self.version <= LAST_WITH_ACTORS else "threads"])
         self.memories = checked.rows(Memory, header["memories"])
         self.arguments = checked.rows(Argument, header["arguments"])
         self.findings = checked.rows(Finding, header["findings"])
@@ -98,9 +110,9 @@ class Recording:
         self._signal_texts = checked.texts(header["signals"])
         self._data_sizes = checked.numbers(header["data"])
         self._columns = Columns(self._all_columns(header))
-        check(self._columns, self.statements, len(self.actors), len(self.memories), self._patterns,
+        check(self._columns, self.statements, len(self.threads), len(self.memories), self._patterns,
               len(self._forms), len(self._signal_texts), sum(self._data_sizes))  # fmt: skip
-        self.steps = Steps(self._columns, self.actors)
+        self.steps = Steps(self._columns, self.threads)
         self.accesses = Accesses(self._columns, self._patterns)
         sizes = np.array([one.size for one in self.memories], np.int64)
         if len(self.accesses.step) and (self.accesses.stop > sizes[self.accesses.memory]).any():
@@ -124,16 +136,20 @@ class Recording:
         return header
 
     def _all_columns(self, header: dict[str, Any]) -> dict[str, Array]:
+        older = {"step.thread": "step.actor"} if self.version <= LAST_WITH_ACTORS else {}
+        names = {older.get(name, name): name for name in Columns.names}
         if self.version <= MEMBER_EACH:
-            return {name: self._array(f"{name}.npy") for name in Columns.names}
-        stored, needed = sizes_of(header["columns"])
+            return {name: self._array(f"{stored}.npy") for stored, name in names.items()}
+        columns: dict[str, Any] = header["columns"]
+        described = {names.get(name, name): each for name, each in columns.items()}
+        stored, needed = sizes_of(described)
         together = sum(checked.number(size) for _, size in (header["together"] if self.version > 2 else ()))
         content = self._array(PACKED, stored + together)
         self._members.take(needed, "columns")
-        columns, rest = unpacked(header["columns"], content)
+        unpacked_columns, rest = unpacked(described, content)
         # Version 2 has a member for each part.
         self._parts.update(parts_of(header.get("together", ()) if self.version == 2 else header["together"], rest))
-        return columns
+        return unpacked_columns
 
     def _array(self, name: str, size: int | None = None) -> Array:
         if name in self._parts:
@@ -177,7 +193,7 @@ class Recording:
         return Step(
             number,
             statement,
-            self.actors[int(steps.actor[number])],
+            self.threads[int(steps.thread[number])],
             KINDS[int(steps.kind[number])],
             int(steps.order[number]),
             self.loops_of(number),

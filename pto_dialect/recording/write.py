@@ -55,7 +55,7 @@ def write(
         "version": VERSION,
         "program": program._asdict(),
         "statements": [list(one) for one in log.statements],
-        "actors": [list(one) for one in log.actors],
+        "threads": [list(one) for one in log.threads],
         "memories": [list(one) for one in log.memories],
         "forms": [list(one) for one in log.handles.forms],
         "patterns": [list(one) for one in log.patterns],

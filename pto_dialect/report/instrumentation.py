@@ -41,7 +41,7 @@ class Steps:
 
     def __init__(self) -> None:
         self.rows = Columns(
-            kind="u8", actor="u16", site="u32", loops="u32", start="f64", end="f64", sender="i32", work="f64",
+            kind="u8", thread="u16", site="u32", loops="u32", start="f64", end="f64", sender="i32", work="f64",
             low="f32", high="f32",
         )  # fmt: skip
         self.lists = Ranges()

@@ -85,7 +85,7 @@ class Document:
             "complete": self.run.complete,
             "checked": list(self.run.checked),
             "sites": self._sites(),
-            "actors": [
+            "threads": [
                 {"block": one.core.block.index, "core": one.core.name, "kind": one.core.kind, "pipe": one.pipe}
                 for one in threads
             ],
@@ -98,7 +98,7 @@ class Document:
         document |= memory
         document["findings"] = self._findings(places)
         document["blocked"] = [
-            {"actor": one.thread, "site": one.site, "loops": list(one.loops), "text": one.awaited}
+            {"thread": one.thread, "site": one.site, "loops": list(one.loops), "text": one.awaited}
             for one in kernel.blocked
         ]
         document["roofs"] = roofs(times)

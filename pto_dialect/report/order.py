@@ -31,7 +31,7 @@ def shifted(rows: Columns, threads: Sequence[Thread], cores: int) -> dict[str, A
         free[place] += end
     offsets = np.array([begins[blocks[thread.number]] for thread in threads] or [0.0])
     if offsets.any():
-        moved = offsets[columns["actor"]]
+        moved = offsets[columns["thread"]]
         columns["start"] = columns["start"] + moved
         columns["end"] = columns["end"] + moved
     return columns
@@ -40,12 +40,12 @@ def shifted(rows: Columns, threads: Sequence[Thread], cores: int) -> dict[str, A
 def causes(columns: dict[str, Array], threads: Sequence[Thread]) -> Array:
     """For each step the one whose end let it begin, -1 for none: the sender of a signal that was waited for, what the
     pipe did before, or what ended at just that time on another pipe."""
-    found = np.full(len(columns["actor"]), -1, np.int32)
+    found = np.full(len(columns["thread"]), -1, np.int32)
     device = [thread.device for thread in threads]
     before: dict[int, int] = {}
     ended: dict[tuple[int, float], int] = {}
     ends = columns["end"].tolist()
-    rows = zip(columns["actor"].tolist(), columns["start"].tolist(), columns["sender"].tolist(), strict=True)
+    rows = zip(columns["thread"].tolist(), columns["start"].tolist(), columns["sender"].tolist(), strict=True)
     for step, (thread, start, sender) in enumerate(rows):
         last = before.get(thread, -1)
         if sender >= 0 and ends[sender] > start:

@@ -112,7 +112,7 @@ class RecordedPage:
             "checked": [],
             "recorded": True,
             "sites": self._sites(),
-            "actors": self._actors(),
+            "threads": self._threads(),
             "steps": {name: encoded(rows.kinds[name], column) for name, column in columns.items()},
             "loops": self.steps.lists.document(),
             "files": [{"name": program.file, "text": program.text, "first": 1}],
@@ -120,20 +120,25 @@ class RecordedPage:
             "blocked": self._blocked(),
             "roofs": {"compute": [], "memory": 0.0, "cores": int(table.value_of("machine", "cores")), "paths": {}},
         }  # fmt: skip
-        devices: Any = [_Device(0) for _ in recording.actors]
+        devices: Any = [_Device(0) for _ in recording.threads]
         document["steps"]["cause"] = encoded("i32", causes(columns, devices))
         return html(document | memory, chunks)
 
-    def _actors(self) -> list[dict[str, Any]]:
+    def _threads(self) -> list[dict[str, Any]]:
         return [
             {"block": one.block, "core": one.core, "kind": _KIND_OF_CORE.get(one.core.partition(OF_RANK)[0], "aiv")}
             | {"pipe": f"PIPE_{one.pipe}"}
-            for one in self.recording.actors
+            for one in self.recording.threads
         ]
 
     def _blocked(self) -> list[dict[str, Any]]:
         return [
-            {"actor": one.actor, "site": one.statement + 1, "loops": list(one.loops)} | {"text": ", ".join(one.signals)}
+            {
+                "thread": one.thread,
+                "site": one.statement + 1,
+                "loops": list(one.loops),
+                "text": ", ".join(one.signals),
+            }
             for one in self.recording.waiting
         ]
 

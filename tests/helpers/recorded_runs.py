@@ -44,11 +44,11 @@ class StoppingLog(Log):
 
     end = -1
 
-    def step(self, issue: int, actor: int, kind: int) -> int:
+    def step(self, issue: int, thread: int, kind: int) -> int:
         """A statement is executed."""
         if self.steps == self.end:
             raise Stopped
-        return super().step(issue, actor, kind)
+        return super().step(issue, thread, kind)
 
 
 def memories_at(kernel: RecordingKernel, values: Sequence[Any], blocks: int, step: int) -> dict[str, Array]:

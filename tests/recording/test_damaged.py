@@ -87,7 +87,7 @@ def changed(path: Path, name: str, content: bytes | None) -> Path:
 
 def test_a_newer_version(path: Path) -> None:
     header = json.loads(zipfile.ZipFile(path).read("recording.json")) | {"version": 7}
-    with pytest.raises(RecordingError, match="has version 7, this package reads recordings up to version 3"):
+    with pytest.raises(RecordingError, match="has version 7, this package reads recordings up to version 4"):
         open_recording(changed(path, "recording.json", json.dumps(header).encode()))
 
 
@@ -187,8 +187,8 @@ def test_what_is_said_of_a_column_has_to_fit(path: Path, name: str, said: object
 
 def test_numbers_that_no_column_holds(path: Path) -> None:
     columns = columns_of(path)
-    wide = {**columns, "step.actor": columns["step.actor"].astype(np.int64) + (1 << 40)}
-    with pytest.raises(RecordingError, match=r"column step\.actor leaves its range"):
+    wide = {**columns, "step.thread": columns["step.thread"].astype(np.int64) + (1 << 40)}
+    with pytest.raises(RecordingError, match=r"column step\.thread leaves its range"):
         everything(with_columns(path, wide))
 
 

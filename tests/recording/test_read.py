@@ -30,7 +30,7 @@ def test_steps_have_statement_pipe_and_loop_indices(tmp_path: Path) -> None:
     found = run(tmp_path, COPY)
     loads = [found.step(n) for n in range(len(found)) if found.step(n).statement.name == "pto.mte_gm_ub"]
     assert [step.loops for step in loads] == [(0,), (1,), (2,)]
-    assert {(step.actor.core, step.actor.pipe, step.actor.block, step.kind) for step in loads} == {
+    assert {(step.thread.core, step.thread.pipe, step.thread.block, step.kind) for step in loads} == {
         ("core", "MTE2", 0, "operation")
     }
     assert loads[0].statement.line == COPY.split("pto.mte_gm_ub")[0].count("\n") + 1

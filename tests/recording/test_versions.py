@@ -19,10 +19,10 @@ from pto_dialect.recording.packing import packed, unpacked
 
 OLD = Path(__file__).with_name("files")
 """Three rounds of a load and a store of 64 bytes, then 32 work-items that take every second number: written by the
-package when the version was 1, and when it was 2, with cycles."""
+package when the version was 1, 2 and 3, the last two with cycles."""
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_older_versions_are_read(version: int) -> None:
     with open_recording(OLD / f"version{version}.pto-rec") as found:
         assert (found.version, found.program.entry, found.outcome.kind) == (version, "k", "ended")

@@ -69,7 +69,7 @@ def test_a_race_is_there_with_its_operations(tmp_path: Path) -> None:
 def test_a_deadlock_has_its_waits(tmp_path: Path) -> None:
     direct, recorded = both(tmp_path, "deadlock", code=3)
     pipes = [
-        sorted(one.doc["actors"][each["actor"]]["pipe"] for each in one.doc["blocked"]) for one in (direct, recorded)
+        sorted(one.doc["threads"][each["thread"]]["pipe"] for each in one.doc["blocked"]) for one in (direct, recorded)
     ]
     assert pipes[0] == pipes[1] == ["PIPE_MTE2", "PIPE_MTE3"]
     assert not recorded.doc["complete"] and recorded.doc["findings"][0]["rule"] == "sync-deadlock"

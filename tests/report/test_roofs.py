@@ -50,8 +50,8 @@ def test_no_operation_is_faster_than_its_roof(operation: str, arch: str, tmp_pat
     doc = Read(page(tmp_path, many(operation, arch), "--arg", "a=ones:f32:64x256")).doc
     (roof,) = [one for one in doc["roofs"]["compute"] if one["pipe"] == "PIPE_V"]
     steps = {name: column(one) for name, one in doc["steps"].items()}
-    vector = [number for number, one in enumerate(doc["actors"]) if one["pipe"] == "PIPE_V"]
-    mine = np.isin(steps["actor"], vector) & (steps["kind"] == 0)
+    vector = [number for number, one in enumerate(doc["threads"]) if one["pipe"] == "PIPE_V"]
+    mine = np.isin(steps["thread"], vector) & (steps["kind"] == 0)
     work, busy = steps["work"][mine].sum(), (steps["end"] - steps["start"])[mine].sum()
     assert work == 50 * 64 * 256
     assert work / busy <= roof["peak"] and work / steps["end"].max() <= roof["peak"]

@@ -135,7 +135,7 @@ def test_a_deadlock_tells_what_every_pipe_waits_for(tmp_path: Path) -> None:
     arguments = ("--arg", "a=zeros:f32:16", "--arg", "b=zeros:f32:16")
     for more, code in (("--sanitize",), 3), ((), 1):
         found = Read(page(tmp_path, FAULTY / "deadlock.pto", *arguments, *more, code=code))
-        waits = {found.doc["actors"][one["actor"]]["pipe"]: one["text"] for one in found.doc["blocked"]}
+        waits = {found.doc["threads"][one["thread"]]["pipe"]: one["text"] for one in found.doc["blocked"]}
         assert waits == {
             "PIPE_MTE2": "a flag from PIPE_MTE3, EVENT_ID0",
             "PIPE_MTE3": "a flag from PIPE_MTE2, EVENT_ID0",
@@ -208,24 +208,24 @@ class _Core:
         self.index = index
 
 
-class _Actor:
+class _Thread:
     def __init__(self, number: int, device: int, time: float) -> None:
         self.number, self.device, self.time, self.core = number, device, time, _Core(device)
 
 
 def test_blocks_without_a_core_come_behind_others() -> None:
-    rows = Columns(actor="u16", start="f64", end="f64", sender="i32")
-    actors = [_Actor(number, number, 10.0 * (number + 1)) for number in range(3)]
+    rows = Columns(thread="u16", start="f64", end="f64", sender="i32")
+    threads = [_Thread(number, number, 10.0 * (number + 1)) for number in range(3)]
     for number in range(3):
         rows.add(number, 0.0, 10.0 * (number + 1), -1)
-    found = shifted(rows, actors, 2)  # type: ignore[arg-type]
+    found = shifted(rows, threads, 2)  # type: ignore[arg-type]
     assert found["start"].tolist() == [0, 0, 10] and found["end"].tolist() == [10, 20, 40]
 
 
 def test_causes_are_senders_then_the_pipe_then_what_ended_at_that_time() -> None:
-    rows = Columns(actor="u16", start="f64", end="f64", sender="i32")
-    actors = [_Actor(0, 0, 0.0), _Actor(1, 0, 0.0)]
+    rows = Columns(thread="u16", start="f64", end="f64", sender="i32")
+    threads = [_Thread(0, 0, 0.0), _Thread(1, 0, 0.0)]
     for row in ((0, 0.0, 5.0, -1), (0, 5.0, 6.0, -1), (1, 0.0, 7.0, 1), (1, 7.0, 9.0, -1), (0, 9.0, 12.0, -1)):
         rows.add(*row)
     columns = {name: np.asarray(one) for name, one in rows.of.items()}
-    assert causes(columns, actors).tolist() == [-1, 0, 1, 2, 3]  # type: ignore[arg-type]
+    assert causes(columns, threads).tolist() == [-1, 0, 1, 2, 3]  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def test_a_deadlock_leaves_everything_until_then(tmp_path: Path) -> None:
     found = open_recording(path)
     assert code == 1
     assert (found.outcome.kind, found.outcome.rule) == ("failed", "sync-deadlock")
-    waiting = [(found.actors[one.actor].pipe, one.signals) for one in found.waiting]
+    waiting = [(found.threads[one.thread].pipe, one.signals) for one in found.waiting]
     assert waiting == [("MTE2", ("MTE3 -> MTE2 event 0",)), ("MTE3", ("MTE2 -> MTE3 event 0",))]
     assert [found.statements[one.statement].name for one in found.waiting] == ["pto.wait_flag", "pto.wait_flag"]
 
@@ -112,7 +112,7 @@ def test_a_group_leaves_one_recording(tmp_path: Path) -> None:
     code, output = run(file, "--allow", "sync-ffts-base", "--record", tmp_path / "run.pto-rec")
     assert code == 0, output
     found = open_recording(tmp_path / "run.pto-rec")
-    assert {one.core for one in found.actors} == {"AIC", "AIV0", "AIV1"}
+    assert {one.core for one in found.threads} == {"AIC", "AIV0", "AIV1"}
     assert {one.function for one in found.statements} == {"produce", "consume"}
     assert np.asarray(found.end("consume.arg1")).tolist() == [70, 70, 80, 80]
 

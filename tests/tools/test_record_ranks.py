@@ -66,8 +66,8 @@ def files(pto_run) -> None:
 def steps_of(found: Recording, rank: int) -> list[tuple[str, str]]:
     """Operations of a rank in the order of the text, with their pipes."""
     steps = [found.step(number) for number in range(len(found))]
-    mine = [one for one in steps if one.actor.core == f"core of rank {rank}"]
-    return [(one.statement.name, one.actor.pipe) for one in sorted(mine, key=lambda one: one.order)]
+    mine = [one for one in steps if one.thread.core == f"core of rank {rank}"]
+    return [(one.statement.name, one.thread.pipe) for one in sorted(mine, key=lambda one: one.order)]
 
 
 OPERATIONS = [
@@ -94,17 +94,17 @@ def test_a_recording_has_all_ranks(pto_run, options: tuple[str, ...]) -> None:
             (number,) = [one.value for one in found.arguments if one.name == f"rank{rank}.rank"]
             assert number == rank
         waits = [number for number in range(len(found)) if found.step(number).statement.name == "pto.comm.twait"]
-        tells = {found.step(number).actor.core: number for number in range(len(found))
+        tells = {found.step(number).thread.core: number for number in range(len(found))
                  if found.step(number).statement.name == "pto.comm.tnotify"}  # fmt: skip
         for number in waits:
-            rank = int(found.step(number).actor.core[-1])
+            rank = int(found.step(number).thread.core[-1])
             assert tells[f"core of rank {(rank - 1) % 3}"] < number
 
 
 def test_a_barrier_belongs_to_the_core_that_stands_at_it(pto_run) -> None:
     assert pto_run.raw("t.launch.toml", "--quiet", "--record", "run.pto-rec").code == 0
     with open_recording("run.pto-rec") as found:
-        bars = [found.step(number).actor.core for number in range(len(found))
+        bars = [found.step(number).thread.core for number in range(len(found))
                 if found.step(number).statement.name == "pto.barrier"]  # fmt: skip
     assert sorted(bars) == [f"core of rank {rank}" for rank in range(3) for _ in range(2)]
 
@@ -128,7 +128,7 @@ def test_ranks_that_cannot_go_on_leave_where_they_stand(pto_run, options: tuple[
     assert outcome.code == code
     with open_recording("run.pto-rec") as found:
         assert (found.outcome.kind, found.outcome.rule) == ("failed", "sync-deadlock")
-        waiting = {found.actors[one.actor].core: (found.statements[one.statement].name, one.signals)
+        waiting = {found.threads[one.thread].core: (found.statements[one.statement].name, one.signals)
                    for one in found.waiting}  # fmt: skip
         assert sorted(waiting) == ["core of rank 1", "core of rank 2"]
         for core, (name, signals) in waiting.items():

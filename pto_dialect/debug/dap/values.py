@@ -45,12 +45,12 @@ class Values:
 
     def cores(self) -> list[tuple[int, str]]:
         """Cores as threads: block and name."""
-        found = ((one.block, one.core) for one in self.session.recording.actors)
+        found = ((one.block, one.core) for one in self.session.recording.threads)
         return list(dict.fromkeys(found))
 
     def thread_of(self, step: Step) -> int:
         """The number of the thread of a step."""
-        return self.cores().index((step.actor.block, step.actor.core)) + 1
+        return self.cores().index((step.thread.block, step.thread.core)) + 1
 
     def step_of(self, thread: int) -> Step | None:
         """Where a core stands: the next step of it, or its last one."""
@@ -74,7 +74,7 @@ class Values:
             self.frames[number] = at
             statement = at.statement
             loops = ", ".join(f"{name} = {value}" for name, value in zip(statement.loops, at.loops, strict=True))
-            name = f"@{frame.function}{f' [{loops}]' if loops else ''} {at.actor.pipe}"
+            name = f"@{frame.function}{f' [{loops}]' if loops else ''} {at.thread.pipe}"
             place = {"line": statement.line, "column": statement.col}
             place |= {"endLine": statement.end_line, "endColumn": statement.end_col}
             found.append({"id": number, "name": name, **place})
@@ -107,12 +107,12 @@ class Values:
 
     def _pipes(self) -> Iterable[Variable]:
         recording, position = self.session.recording, self.session.position
-        for actor in recording.actors:
-            numbers = np.flatnonzero(recording.steps.actor == actor.number)
+        for thread in recording.threads:
+            numbers = np.flatnonzero(recording.steps.thread == thread.number)
             later = numbers[numbers >= position]
             if numbers.size:
                 text = "idle" if not later.size else show.step_line(recording, recording.step(int(later[0])))
-                yield {"name": show.place(actor), "value": text, "variablesReference": 0}
+                yield {"name": show.place(thread), "value": text, "variablesReference": 0}
 
     def _operation(self) -> Iterable[Variable]:
         recording, step = self.session.recording, self.session.around()

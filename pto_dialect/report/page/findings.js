@@ -71,17 +71,17 @@ function pickFinding(number) {
 }
 
 function timePicture(finding, steps) {
-  const blockedLanes = steps.length ? [] : M.blocked.map((one) => one.actor);
-  const actors = [...new Set([...steps.map((step) => M.S.actor[step]), ...blockedLanes])].filter((one) => M.laneOf.has(one)).slice(0, 8);
+  const blockedLanes = steps.length ? [] : M.blocked.map((one) => one.thread);
+  const threads = [...new Set([...steps.map((step) => M.S.thread[step]), ...blockedLanes])].filter((one) => M.laneOf.has(one)).slice(0, 8);
   let low = Infinity, high = -Infinity;
   for (const step of steps) { low = Math.min(low, M.S.start[step]); high = Math.max(high, M.S.end[step]); }
   if (!steps.length) { low = 0; high = M.end; }
   const around = Math.max((high - low) * 0.35, 12), from = Math.max(low - around, -around * 0.1), to = high + around;
-  const drawing = sheet(AXIS + actors.length * (LANE + 6) + 6, (context, width, height) => {
+  const drawing = sheet(AXIS + threads.length * (LANE + 6) + 6, (context, width, height) => {
     const c = colours(), left = width < 420 ? 70 : 110, scale = d3.scaleLinear([from, to], [left, width - 4]);
     drawAxis(context, scale, width, height, left);
     const middles = [];
-    actors.forEach((actor, row) => drawPictureLane(context, { actor, y: AXIS + row * (LANE + 6), scale, width, left, steps, finding, middles }));
+    threads.forEach((thread, row) => drawPictureLane(context, { thread, y: AXIS + row * (LANE + 6), scale, width, left, steps, finding, middles }));
     if (middles.length === 2 && middles[0].y !== middles[1].y) {
       context.strokeStyle = c.error;
       context.setLineDash([4, 3]);
@@ -94,8 +94,8 @@ function timePicture(finding, steps) {
   return { sheet: drawing, box: el("figure", null, el("div", { class: "sheet" }, drawing.canvas), el("figcaption", null, finding.rule.startsWith("race") && steps.length > 1 ? "In time: nothing holds the second one back" : steps.length ? "In time" : "In time: what stands still")) };
 }
 
-function drawPictureLane(context, { actor, y, scale, width, left, steps, finding, middles }) {
-  const c = colours(), lane = M.lanes[M.laneOf.get(actor)];
+function drawPictureLane(context, { thread, y, scale, width, left, steps, finding, middles }) {
+  const c = colours(), lane = M.lanes[M.laneOf.get(thread)];
   context.fillStyle = c.lane;
   context.fillRect(left, y + 1, width - left, LANE);
   context.save();

@@ -37,7 +37,7 @@ function applyTheme(kept) {
 
 function head() {
   const facts = [M.release ? `${M.target}, release ${M.release}` : M.target, `${cycles(M.end)} cycles`, time(M.end), `${M.S.length.toLocaleString("en")} steps`];
-  if (manyBlocks()) facts.push(`${new Set(M.actors.map((one) => one.block)).size} blocks`);
+  if (manyBlocks()) facts.push(`${new Set(M.threads.map((one) => one.block)).size} blocks`);
   const errors = M.findings.filter((one) => one.severity === "error").length, others = M.findings.length - errors;
   const badges = [];
   if (!M.complete) badges.push(el("span", { class: "badge error" }, "did not end"));

@@ -16,16 +16,16 @@ async function readRun(raw) {
 }
 
 function derive(model) {
-  const { S, A, actors } = model, count = S.length;
+  const { S, A, threads } = model, count = S.length;
   model.end = 0;
   model.ready = new Float64Array(count);
   model.previous = new Int32Array(count).fill(-1);
   model.next = new Int32Array(count).fill(-1);
-  model.lanes = actors.map((actor, number) => ({ ...actor, number, steps: [], starts: [], busy: 0, till: 0, waits: 0 }));
+  model.lanes = threads.map((thread, number) => ({ ...thread, number, steps: [], starts: [], busy: 0, till: 0, waits: 0 }));
   model.hits = new Float64Array(model.sites.length);
   model.spent = new Float64Array(model.sites.length);
   for (let step = 0; step < count; step++) {
-    const lane = model.lanes[S.actor[step]], last = lane.steps.length ? lane.steps[lane.steps.length - 1] : -1;
+    const lane = model.lanes[S.thread[step]], last = lane.steps.length ? lane.steps[lane.steps.length - 1] : -1;
     model.previous[step] = last;
     if (last >= 0) model.next[last] = step;
     model.ready[step] = last >= 0 ? S.end[last] : 0;
@@ -42,7 +42,7 @@ function derive(model) {
       model.spent[S.site[step]] += S.end[step] - S.start[step];
     }
   }
-  model.lanes = model.lanes.filter((lane) => lane.steps.length || model.blocked.some((one) => one.actor === lane.number));
+  model.lanes = model.lanes.filter((lane) => lane.steps.length || model.blocked.some((one) => one.thread === lane.number));
   const order = (lane) => [Number(lane.core.split(" of rank ")[1] ?? 0), lane.block, lane.core, PIPES.indexOf(lane.pipe)];
   model.lanes.sort((one, other) => {
     const a = order(one), b = order(other);
@@ -88,10 +88,10 @@ function criticalPath(model) {
 function listOf(lists, number) { return lists.numbers.subarray(lists.starts[number], lists.starts[number + 1]); }
 
 const siteOf = (step) => M.sites[M.S.site[step]];
-const laneAt = (step) => M.actors[M.S.actor[step]];
+const laneAt = (step) => M.threads[M.S.thread[step]];
 const shortPipe = (pipe) => pipe.replace("PIPE_", "");
 const laneName = (lane) => `${lane.core} ${shortPipe(lane.pipe)}`;
-const manyBlocks = () => new Set(M.actors.map((one) => one.block)).size > 1;
+const manyBlocks = () => new Set(M.threads.map((one) => one.block)).size > 1;
 
 function loopsText(step) {
   const site = siteOf(step), values = listOf(M.loops, M.S.loops[step]);

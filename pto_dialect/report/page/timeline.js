@@ -45,10 +45,10 @@ function zoomSteps(steps) {
 /** The steps of one turn of a loop: those whose indices begin with the same values. */
 function iteration(step, depth) {
   const site = siteOf(step), values = [...listOf(M.loops, M.S.loops[step])].slice(0, depth), names = site.loops.slice(0, depth);
-  const actor = laneAt(step), same = [];
+  const thread = laneAt(step), same = [];
   for (let one = 0; one < M.S.length; one++) {
     const other = siteOf(one), lane = laneAt(one);
-    if (lane.block !== actor.block || lane.core !== actor.core || other.loops.length < depth) continue;
+    if (lane.block !== thread.block || lane.core !== thread.core || other.loops.length < depth) continue;
     const theirs = listOf(M.loops, M.S.loops[one]);
     if (names.every((name, at) => name === other.loops[at]) && values.every((value, at) => value === theirs[at])) same.push(one);
   }

@@ -145,7 +145,7 @@ function drawLaneLabel(context, row, left) {
 function drawBlocked(context, row, scale, width, left) {
   const c = colours();
   for (const one of M.blocked) {
-    if (one.actor !== row.lane.number) continue;
+    if (one.thread !== row.lane.number) continue;
     const last = row.lane.steps[row.lane.steps.length - 1], x = Math.max(left, scale(last === undefined ? 0 : M.S.end[last]));
     context.fillStyle = hatch(context, c.error);
     context.fillRect(x, row.y + 4, Math.max(width - x, 8), LANE - 8);
@@ -166,7 +166,7 @@ function drawCritical(context, scale, left, width) {
   context.lineWidth = 2;
   let last = null;
   for (const step of M.critical.steps) {
-    const row = timeline.rowOf.get(M.S.actor[step]);
+    const row = timeline.rowOf.get(M.S.thread[step]);
     if (!row) { last = null; continue; }
     const from = scale(M.S.start[step]), to = scale(M.S.end[step]);
     if (to >= left && from <= width) {
@@ -198,7 +198,7 @@ function drawSignals(context, scale, left, width) {
   }
   const stride = Math.ceil(shown.length / MOST_ARROWS);
   for (let at = 0; at < shown.length; at += 1) {
-    const [step, row] = shown[at], from = timeline.rowOf.get(S.actor[S.sender[step]]);
+    const [step, row] = shown[at], from = timeline.rowOf.get(S.thread[S.sender[step]]);
     const chosen = step === state.step || S.sender[step] === state.step;
     if (!from || (stride > 1 && at % stride && !chosen)) continue;
     const x0 = scale(S.end[S.sender[step]]), x1 = scale(S.end[step]);
@@ -225,7 +225,7 @@ function drawSignals(context, scale, left, width) {
 function drawFindingMarks(context, scale, left, width) {
   const c = colours();
   M.findings.forEach((finding, number) => {
-    const places = finding.steps.filter((step) => step >= 0).map((step) => [step, timeline.rowOf.get(M.S.actor[step])]).filter((one) => one[1]);
+    const places = finding.steps.filter((step) => step >= 0).map((step) => [step, timeline.rowOf.get(M.S.thread[step])]).filter((one) => one[1]);
     const strong = number === state.finding;
     context.strokeStyle = context.fillStyle = finding.severity === "error" ? c.error : c.warning;
     context.lineWidth = strong ? 2.5 : 1.5;
@@ -249,7 +249,7 @@ function drawFindingMarks(context, scale, left, width) {
 }
 
 function drawSelected(context, scale, left) {
-  const c = colours(), step = state.step, row = step >= 0 && timeline.rowOf.get(M.S.actor[step]);
+  const c = colours(), step = state.step, row = step >= 0 && timeline.rowOf.get(M.S.thread[step]);
   if (!row || scale(M.S.end[step]) < left) return;
   const x = Math.max(scale(M.S.start[step]), left);
   context.strokeStyle = c.select;
