@@ -22,7 +22,7 @@ class Fault(NamedTuple):
     after: str = ""
 
     def text(self) -> str:
-        """Returns the faulty kernel."""
+        """Returns the incorrect kernel."""
         text = (FOLDER / f"{self.kernel}.cpp").read_text(encoding="utf-8")
         assert text.count(self.old) == 1, self.old
         return text.replace(self.old, self.new)
@@ -44,7 +44,7 @@ RUNS = {
     "cores": "--auto",
     "scalars": "--arg in=ones:f32:64 --arg out=zeros:f32:64",
 }
-"""The launch of each kernel, correct or faulty."""
+"""The launch of each kernel, correct or incorrect."""
 
 
 def places(document: dict[str, Any], rule: str) -> list[tuple[int, int]]:

@@ -216,7 +216,7 @@ def to_llvm(body: list[Statement], arguments: int) -> str:
 
 
 def _write(builder: _Builder, body: list[Statement], block: _Block, loop: tuple[_Block, _Block], end: _Block) -> _Block:
-    """Writes statements; returns the block behind them."""
+    """Writes statements; returns the block after them."""
     for statement in body:
         kind = statement[0]
         if kind == "set":

@@ -1,6 +1,6 @@
 """Headers of functions that differ from an earlier one in names and types are read without the grammar.
 
-What the grammar made of a header is kept by the text between its names and types. The region behind a header, and the
+What the grammar made of a header is kept by the text between its names and types. The region after a header, and the
 function itself, are read and built as always.
 """
 
@@ -30,7 +30,7 @@ class _Template(NamedTuple):
 
 
 def read_header(text: str, start: int) -> tuple[Header, int] | None:
-    """The header that begins at ``start``, and the position of the brace behind it; ``None`` without a template."""
+    """The header that begins at ``start``, and the position of the brace after it; ``None`` without a template."""
     end = text.find("\n", start, start + LONGEST)
     line = text[start:end].rstrip() if end > 0 else ""
     if line[-1:] != "{" or not TEMPLATES.headers:
@@ -53,7 +53,7 @@ def read_header(text: str, start: int) -> tuple[Header, int] | None:
 
 
 def keep_header(text: str, header: Header) -> None:
-    """Remembers a header that the grammar read from ``text``, if its names and types tell which is which."""
+    """Remembers a header that the grammar read from ``text``, if its names and types show which is which."""
     parts = _NAMES.split(text.rstrip())
     names = [name.text if isinstance(name, Tok) else name for name, _ in header.arguments]
     if len(text) > LONGEST or parts[1::2] != [f"@{header.name}", *names] or not is_plain(parts):
