@@ -68,7 +68,7 @@ def check_live_tiles(op: Operation, ctx: Context) -> None:
         return
     sums: _TileSums = ctx.cached(("capacity", function), _TileSums)
     size, exceeded = tile_bytes(tile), False
-    for profile in (ctx.profile, *ctx.candidates):
+    for profile in ctx.candidates:
         key = (profile.name, space_of(tile, profile))
         total = sums.sizes[key] = sums.sizes.get(key, 0) + size
         exceeded = exceeded or total > (profile.capacity[key[1]] or total)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
 
 from pto_dialect.diagnostics.remedies.moves import convert_elements, move_to
 from pto_dialect.diagnostics.remedies.types import result_like_operand
@@ -156,20 +157,27 @@ def _scratch(t: TileOperands, clause: Clause) -> Iterator[Finding]:
 def _counts(t: TileOperands, rule_: Rule, clause: Clause, axis: str) -> Iterator[Finding]:
     """Checks valid rows or columns: equal among the named operands, or equal to the number after ``=``."""
     facts: list[tuple[str, Hashable]] = []
-    for wanted in clause.names:
-        name, _, number = wanted.partition("=")
+    wanted = _wanted(clause.names)
+    for name, number in wanted:
         for operand, tile in t.tiles(name):
             count = tile.valid_rows if axis == "rows" else tile.valid_cols
             if count < 0:
                 continue
             facts.append((operand, count))
-            if number and count != int(number):
+            if number is not None and count != number:
                 unit = axis.removesuffix("s")
                 message = f"{operand} of {t.op_name} must have {number} valid {unit}, found {count}"
                 yield t.finding(rule_, clause.cell, operand, message)
-    if not any("=" in name for name in clause.names):
+    if all(number is None for _, number in wanted):
         mended = (result_like_operand(),)
         yield from _agree(t, rule_, clause.cell, facts, f"the same number of valid {axis}", remedies=mended)
+
+
+@cache
+def _wanted(names: tuple[str, ...]) -> list[tuple[str, int | None]]:
+    """Returns names of operands, each with the number of rows or columns that follows it after ``=``."""
+    parts = [name.partition("=") for name in names]
+    return [(name, int(number) if number else None) for name, _, number in parts]
 
 
 @relation("pto.ttrans")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import Final
 
 from pto_dialect.diagnostics.remedies.order import exchange_groups
@@ -91,13 +92,18 @@ def check_availability(operands: TileOperands) -> Iterator[Finding]:
     """Checks that the operation exists on the target; some exist on one generation only."""
     name = operands.op_name
     word = _VALUE_FORM_ATTRIBUTE.get(name)
-    refused = unless(lambda profile: profile.available(name[4:]))
+    refused = _unavailable(name)
     if refused.a2a3 or refused.a5:
         target = "a5" if refused.a2a3 else "a2a3"
         yield operands.finding(TARGET_OP, refused, None, f"{name} exists on {target} only")
     elif word is not None and operands.value_form and not operands.enumerator(word):
         message = f"{name} without {word} exists on a5 only"
         yield operands.finding(TARGET_OP, _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
+
+
+@cache
+def _unavailable(name: str) -> Cell:
+    return unless(lambda profile: profile.available(name[4:]))
 
 
 def table_key(operands: TileOperands) -> str:
@@ -152,7 +158,7 @@ def _element_type(operands: TileOperands, operand: str, tile: Tile, free: Cell) 
     name, element, key = operands.op_name, tile.element, table_key(operands)
     if tile.bits not in _OWN_SIZES.get(name, (tile.bits,)):
         return  # A rule of the operation itself checks the element size there.
-    refused = unless(lambda profile: profile.dtype_allowed(key, element))
+    refused = _refused_element(key, element)
     other = operands.tile("dst")
     if other is not None and (element, other.element) in MIXED_DTYPES.get(name[4:], ()):
         return
@@ -163,11 +169,21 @@ def _element_type(operands: TileOperands, operand: str, tile: Tile, free: Cell) 
         message = f"{operand} of {name} has element type {element}"
         yield operands.finding(DTYPE, refused, operand, message, _allowed(key))
         return
-    documented = unless(lambda profile: element in profile.documented_dtypes.get(key, (element,)))
+    documented = _undocumented_element(key, element)
     if documented.a2a3 or documented.a5:
         refused = Cell(free.a2a3 and documented.a2a3 and ADVICE.a2a3, free.a5 and documented.a5 and ADVICE.a5)
         message = f"{name} on element type {element} is not documented"
         yield operands.finding(DTYPE, refused, operand, message)
+
+
+@lru_cache(4_096)
+def _refused_element(key: str, element: str) -> Cell:
+    return unless(lambda profile: profile.dtype_allowed(key, element))
+
+
+@lru_cache(4_096)
+def _undocumented_element(key: str, element: str) -> Cell:
+    return unless(lambda profile: element in profile.documented_dtypes.get(key, (element,)))
 
 
 def _allowed(key: str) -> TargetHelp:
