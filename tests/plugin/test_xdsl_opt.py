@@ -171,7 +171,7 @@ def test_chunks_keep_the_line_numbers_of_the_file(xdsl_opt, capsys) -> None:
 
 
 def test_other_names_are_read_with_the_frontend_option(xdsl_opt) -> None:
-    assert '"pto.tadd"' in xdsl_opt(PROGRAM, "-f", "pto", name="program.txt")
+    assert '"pto.tadd"' in xdsl_opt(PROGRAM, "-f", "pto", name="program.mlir")
 
 
 @pytest.mark.parametrize(
