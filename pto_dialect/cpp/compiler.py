@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pto_dialect.children import run_limited
@@ -18,6 +18,7 @@ from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import IncludedFiles
 from pto_dialect.cpp.ir_cache import IrCache, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses
+from pto_dialect.cpp.outside import embeds, outside_file
 
 INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 SECONDS = 60
@@ -28,7 +29,8 @@ FLAGS = (
     # Loops stay loops, calculations stay as they are written.
     *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
     *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),
-    *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
+    *("-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector"),
+    "-fno-sanitize=all",
     *("-Wno-everything", "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
 )  # fmt: skip
 """Options for every kernel."""
@@ -47,11 +49,17 @@ _DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
 _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
 _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
 """What the option -H prints for each file."""
+_DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (?:fatal error|error|warning|note): ")
+_UNENDED = "unterminated '#pragma clang attribute push'"
 _ENTRY_LINE = 'extern "C" { auto *__pto_entry = &%s; }\n'
 
 
 class CompileError(Exception):
     """What the compiler printed about a kernel that it did not accept."""
+
+
+class IncludeError(CompileError):
+    """A kernel includes a file that it may not include."""
 
 
 class BadOption(Exception):
@@ -86,7 +94,7 @@ def compile_to_ir(
     cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source)) if cached else None
     ir = cache.read() if cache else None
     if ir is None:
-        ir, dependencies = _run(command, source, included)
+        ir, dependencies = _run(compiler, command, source, included, name)
         if cache:
             cache.write(ir, dependencies)
     return IrText(ir, (*command, name), core, tuple(launches))
@@ -137,7 +145,9 @@ def _options(
     )  # fmt: skip
 
 
-def _run(command: tuple[str, ...], source: str, included: IncludedFiles) -> tuple[str, list[str]]:
+def _run(
+    compiler: Compiler, command: tuple[str, ...], source: str, included: IncludedFiles, name: str
+) -> tuple[str, list[str]]:
     """The text that the compiler makes, and the files that it has read."""
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
@@ -149,23 +159,57 @@ def _run(command: tuple[str, ...], source: str, included: IncludedFiles) -> tupl
             [*command, *included.options(folder), "-H", written, "-o", made], folder,
             variables=variables, seconds=SECONDS, megabytes=MEGABYTES,
         )  # fmt: skip
+        own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
         files = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
+        files = sorted({path for path in files if not path.startswith(own)})
+        _check_includes(files, included, compiler, name)
         if code != 0 or not os.path.exists(made):
             raise CompileError(_message(code, _INCLUDED.sub("", output), folder))
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
-            text = stream.read()
-    own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
-    return text, sorted({path for path in files if not path.startswith(own)})
+            return stream.read(), files
+
+
+def _check_includes(files: Sequence[str], included: IncludedFiles, compiler: Compiler, name: str) -> None:
+    """Raises ``IncludeError`` where a file is outside of the project; nothing of what the compiler said is shown."""
+    if embeds(included.whole):
+        raise IncludeError(f"{name}:1:1: fatal error: #embed is not read")
+    outside = outside_file(files, included.folder, [*included.folders, INCLUDE], compiler)
+    if outside is not None:
+        line, column = _line_of_include(included.text, outside)
+        advice = f"'{outside}' is outside of the project; name its folder with -I"
+        raise IncludeError(f"{name}:{line}:{column}: fatal error: {advice}")
+
+
+def _line_of_include(text: str, path: str) -> tuple[int, int]:
+    """Where a text includes a file, by its name; its beginning where it does not say so."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if "include" in line and os.path.basename(path) in line:
+            return number, max(line.find('"'), line.find("<"), 0) + 1
+    return 1, 1
 
 
 def _message(code: int, output: str, folder: str) -> str:
+    """What a compiler has printed, without what is not about the kernel."""
     output = output.replace(folder + os.sep, "")
     lines = [line for line in output.splitlines() if line and not line.startswith("zig: warning")]
-    if not any("error:" in line for line in lines):
+    errors = [line for line in lines if "error:" in line]
+    if any(_UNENDED in line for line in errors) and len(errors) > 1:
+        lines = list(_without_unended(lines))
+    elif not errors:
         is_over = code < 0 or code >= 126
         limits = f"the compiler did not finish within {SECONDS} s and {MEGABYTES} MB"
         lines.append(limits if is_over else f"the compiler ended with code {code}")
     return "\n".join(lines)
 
 
-__all__ = ["CORES", "BadOption", "CompileError", "IrText", "compile_to_ir", "cores_of"]
+def _without_unended(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without the error that a fatal one causes in the headers, and without the number of errors."""
+    is_shown = True
+    for line in lines:
+        if _DIAGNOSTIC.match(line):
+            is_shown = _UNENDED not in line
+        if is_shown and not line.endswith(("error generated.", "errors generated.")):
+            yield line
+
+
+__all__ = ["CORES", "BadOption", "CompileError", "IncludeError", "IrText", "compile_to_ir", "cores_of"]

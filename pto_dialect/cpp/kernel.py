@@ -15,7 +15,16 @@ from pto_dialect.diagnostics.locations import Frame
 from pto_dialect.diagnostics.origins import CALLED, Origins
 from pto_dialect.diagnostics.refused import RefusedProgram
 
-from .compiler import INCLUDE, BadOption, CompileError, IrText, compile_command, compile_to_ir, cores_of
+from .compiler import (
+    INCLUDE,
+    BadOption,
+    CompileError,
+    IncludeError,
+    IrText,
+    compile_command,
+    compile_to_ir,
+    cores_of,
+)
 from .compilers import CompilerMissing
 from .errors import TranslationError
 from .ir_cache import IrCache, header_version
@@ -23,6 +32,7 @@ from .llvm.location import SourceLocation
 from .wording import in_cpp
 
 COMPILE = "cpp-compile"
+INCLUDED = "cpp-include"
 TRANSLATE = "cpp-translate"
 COMPILER = "cpp-compiler"
 OPTION = "cpp-option"
@@ -75,7 +85,8 @@ def compile_kernel(text: str, name: str, options: CppOptions) -> Compiled:
     except BadOption as error:
         raise CppError((Diagnostic(OPTION, Severity.ERROR, str(error)),)) from None
     except CompileError as error:
-        raise CppError(tuple(_compiler_messages(str(error), files))) from None
+        rule = INCLUDED if isinstance(error, IncludeError) else COMPILE
+        raise CppError(tuple(_compiler_messages(str(error), files, rule))) from None
     except TranslationError as error:
         raise CppError((_translation_message(error, files),)) from None
     files.register(program)
@@ -123,7 +134,7 @@ def _translated(text: str, name: str, options: CppOptions, irs: Sequence[IrText]
     return program
 
 
-def _compiler_messages(output: str, files: Origins) -> Iterator[Diagnostic]:
+def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagnostic]:
     """What a compiler has printed, as diagnostics; notes belong to the error before them."""
     found: list[Diagnostic] = []
     rest: list[str] = []
@@ -136,7 +147,7 @@ def _compiler_messages(output: str, files: Origins) -> Iterator[Diagnostic]:
         if message["kind"] == "note" and found:
             found[-1] = found[-1]._replace(notes=(*found[-1].notes, Note(message["text"], span)))
         else:
-            found.append(Diagnostic(COMPILE, Severity.ERROR, message["text"], span))
+            found.append(Diagnostic(rule, Severity.ERROR, message["text"], span))
     yield from found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
 
 

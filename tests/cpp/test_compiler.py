@@ -11,7 +11,7 @@ import pytest
 
 from pto_dialect.children import run_limited
 from pto_dialect.cpp import compiler, compilers
-from pto_dialect.cpp.compiler import BadOption, CompileError, compile_to_ir, cores_of
+from pto_dialect.cpp.compiler import BadOption, CompileError, IncludeError, compile_to_ir, cores_of
 from pto_dialect.cpp.compilers import CompilerMissing, find_compiler
 
 HEAD = "#include <pto/pto-inst.hpp>\nusing namespace pto;\n"
@@ -149,6 +149,51 @@ def test_open_size_cannot_be_set_where_it_is_known() -> None:
 
 def test_missing_include() -> None:
     assert message('#include "no_such.h"') == "kernel.cpp:3:10: fatal error: 'no_such.h' file not found"
+
+
+@pytest.mark.parametrize(
+    "include",
+    [
+        '#include "{outside}/secret.h"',
+        '#include "../outside/secret.h"',
+        '#include "link.h"',
+        '#define FILE "{outside}/secret.h"\n#include FILE',
+        '#include "{outside}/secret.h"\nint x = ;',
+    ],
+)
+def test_file_outside_of_the_project_is_not_shown(include: str, tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    for folder in (outside, inside):
+        folder.mkdir()
+    (outside / "secret.h").write_text("the words of a secret", encoding="utf-8")
+    (inside / "link.h").symlink_to(outside / "secret.h")
+    with pytest.raises(IncludeError) as error:
+        compile_to_ir(include.format(outside=outside), str(inside / "kernel.cpp"), cached=False)
+    assert "is outside of the project; name its folder with -I" in str(error.value)
+    assert "words" not in str(error.value)
+
+
+def test_file_of_the_project_or_of_a_named_folder_is_included(tmp_path: Path) -> None:
+    for folder in ("other", "project/kernels"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "other" / "far.h").write_text("constexpr int FAR = 1;\n", encoding="utf-8")
+    (tmp_path / "project" / "near.h").write_text("constexpr int NEAR = 2;\n", encoding="utf-8")
+    (tmp_path / "project" / "pyproject.toml").touch()
+    text = '#include <cstdint>\n#include "../near.h"\n#include "far.h"\nextern "C" int sum() { return FAR + NEAR; }'
+    name = str(tmp_path / "project" / "kernels" / "kernel.cpp")
+    assert "ret i32 3" in compile_to_ir(text, name, includes=[str(tmp_path / "other")], cached=False).text
+
+
+@pytest.mark.parametrize("directive", ["#embed", "%: embed", "# \\\nembed"])
+def test_embedded_files_are_not_read(directive: str) -> None:
+    with pytest.raises(IncludeError, match="#embed is not read"):
+        compiled(f'const unsigned char data[] = {{\n{directive} "/etc/passwd"\n}};')
+
+
+def test_fatal_error_is_the_only_one() -> None:
+    with pytest.raises(CompileError) as error:
+        compiled('#include "no_such.h"')
+    assert "pto_device.hpp" not in str(error.value)
 
 
 def test_messages_do_not_name_the_temporary_folder() -> None:

@@ -32,6 +32,7 @@ typedef _Float16 float16_t;
 typedef float float32_t;
 typedef __bf16 bfloat16_t;
 typedef _Float16 aclFloat16;
+typedef uint8_t *GM_ADDR;
 
 // Numbers of one byte, which a scalar core only copies: C++ name, .pto name.
 #define PTO_BYTE_FLOATS(X)           \

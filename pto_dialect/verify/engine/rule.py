@@ -87,7 +87,9 @@ REPORTED_AS: dict[str, str] = {
 """Rules of single operations that are reported under the id of a wider rule."""
 
 WITHOUT_EXAMPLE: dict[str, str] = {
-    **dict.fromkeys(("cpp-compiler", "cpp-option", "cpp-compile", "cpp-translate"), "it is about C++ kernels"),
+    **dict.fromkeys(
+        ("cpp-compiler", "cpp-option", "cpp-compile", "cpp-include", "cpp-translate"), "it is about C++ kernels"
+    ),
     "internal": "a known fault of the tools would be fixed, not shown",
     "prove-reread": "a known fault of a pass would be fixed, not shown",
 }

@@ -63,17 +63,64 @@ struct Signal2D : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1,
     }
 };
 
+namespace sdma {
+constexpr uint32_t UB_ALIGN_SIZE = 256, kAutoChannelGroupIdx = ~0u, kSdmaMaxChan = 48;
+constexpr uint64_t kDefaultSdmaBlockBytes = 1024 * 1024;
+struct SdmaBaseConfig {
+    uint64_t block_bytes = kDefaultSdmaBlockBytes;
+    uint64_t comm_block_offset = 0;
+    uint32_t queue_num = 1;
+};
+// Of the host.
+struct SdmaWorkspaceManager {
+    bool Init();
+    void Finalize();
+    void *GetWorkspaceAddr() const;
+};
+} // namespace sdma
+
 struct AsyncSession {
-    uint64_t workspace = 0;
+    DmaEngine engine = DmaEngine::SDMA;
+    bool valid = false;
+    uint32_t destRankId = 0;
+    uint64_t handle = 0;
     struct pto_object {
         static constexpr pto_detail::Text make() { return pto_detail::Text() << "session:"; }
     };
     template <class Take>
     PTO_INTERNAL auto pto_group(Take take) const
     {
-        return take(pto_detail::stored<pto_object>, workspace);
+        return take(pto_detail::stored<pto_object>, handle, destRankId);
+    }
+    template <DmaEngine Engine, class... Operands>
+    PTO_INTERNAL bool begin(const Operands &...operands)
+    {
+        engine = Engine;
+        valid = true;
+        handle = pto_detail::query<uint64_t>(
+            pto_detail::named<"BuildAsyncSession", pto_detail::Mode<"engine", Engine>>, operands...);
+        return true;
     }
 };
+template <DmaEngine Engine = DmaEngine::SDMA, TileObject T>
+PTO_INTERNAL bool BuildAsyncSession(T &scratch, uint8_t *workspace, AsyncSession &session, uint32_t id = 0,
+                                    const sdma::SdmaBaseConfig &config = {},
+                                    uint32_t group = sdma::kAutoChannelGroupIdx)
+{
+    return session.begin<Engine>(scratch, workspace, id, config.block_bytes, config.comm_block_offset, config.queue_num,
+                                 group);
+}
+template <DmaEngine Engine>
+PTO_INTERNAL bool BuildAsyncSession(uint8_t *workspace, AsyncSession &session)
+{
+    return session.begin<Engine>(workspace);
+}
+template <DmaEngine Engine>
+PTO_INTERNAL bool BuildAsyncSession(uint8_t *workspace, uint32_t rank, AsyncSession &session)
+{
+    session.destRankId = rank;
+    return session.begin<Engine>(workspace, rank);
+}
 struct AsyncEvent {
     uint64_t handle = 0;
     DmaEngine engine = DmaEngine::SDMA;
@@ -85,6 +132,14 @@ struct CcuTriggerContext {
     uint64_t ckeSlotVA = 0;
     uint32_t mask = 0, selfIdx = 0;
     CcuInputSource inputSource = CcuInputSource::HostManaged;
+    struct pto_object {
+        static constexpr pto_detail::Text make() { return pto_detail::Text() << "ccu:"; }
+    };
+    template <class Take>
+    PTO_INTERNAL auto pto_group(Take take) const
+    {
+        return take(pto_detail::stored<pto_object>, ckeSlotVA, mask, selfIdx, static_cast<int>(inputSource));
+    }
 };
 
 } // namespace pto::comm

@@ -35,7 +35,9 @@ PTO_INTERNAL bool TTEST(G &signal, int32_t value, WaitCmp comparison, Events &..
 #define PTO_COLLECTIVE(Name)                                                                               \
     PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &tile), PTO_ENGINE, group, tensor, tile) \
     PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &ping, T &pong), PTO_ENGINE, group, tensor, \
-                 ping, pong)
+                 ping, pong)                                                                               \
+    PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &tile, CcuTriggerContext &trigger), PTO_ENGINE, \
+                 group, tensor, tile, trigger)
 PTO_COLLECTIVE(TGATHER)
 PTO_COLLECTIVE(TSCATTER)
 PTO_COLLECTIVE(TBROADCAST)
@@ -43,6 +45,9 @@ PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &acc, T
              group, tensor, acc, tile, operation)
 PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE), (P &group, G &tensor, T &acc, T &ping, T &pong, ReduceOp operation),
              PTO_ENGINE, group, tensor, acc, ping, pong, operation)
+PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE),
+             (P &group, G &tensor, T &acc, T &tile, ReduceOp operation, CcuTriggerContext &trigger), PTO_ENGINE, group,
+             tensor, acc, tile, operation, trigger)
 
 #define PTO_ASYNC(Name)                                                                                    \
     template <DmaEngine Engine = DmaEngine::SDMA, GlobalObject D, GlobalObject A, Awaited... Events>       \

@@ -420,7 +420,6 @@ PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ScatterConf
 
 // Between local memories.
 
-PTO_UNARY(TMOV)
 PTO_SCRATCH_UNARY(TMOV)
 #define PTO_MOVE(Name, Front, Back, Parameters, Modes, ...)                                                \
     template <PTO_ARGUMENTS Front LocalObject D, LocalObject A PTO_ARGUMENTS Back, Awaited... Events>      \
@@ -432,6 +431,7 @@ PTO_SCRATCH_UNARY(TMOV)
     }
 #define PTO_DEFAULT_RELU ReluPreMode Relu = ReluPreMode::NoRelu
 #define PTO_STPHASE PTO_PHASE(STPhase)
+PTO_MOVE(TMOV, (), (), (), ())
 PTO_MOVE(TMOV, (int Group, ), (, TileObject T), (, T &tmp), (pto_detail::Mode<"grpaxis", Group>), tmp)
 PTO_MOVE(TMOV, (), (, ReluPreMode Relu), (), (PTO_RELU))
 PTO_MOVE(TMOV, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (), (PTO_TO_VEC, PTO_RELU))

@@ -160,7 +160,8 @@ struct Tile {
         pto_begin();
     }
 
-    PTO_INTERNAL TileDType data() const { return reinterpret_cast<TileDType>(pto_address); }
+    PTO_INTERNAL TileDType &data() { return reinterpret_cast<TileDType &>(pto_address); }
+    PTO_INTERNAL const TileDType &data() const { return reinterpret_cast<const TileDType &>(pto_address); }
     PTO_INTERNAL constexpr unsigned GetValidRow() const
     {
         if constexpr (RowValid_ == DYNAMIC)
@@ -266,7 +267,8 @@ struct ConvTile {
 #undef PTO_SIZE
     }
     PTO_INTERNAL int64_t GetShape(int dim) const { return shape[dim]; }
-    PTO_INTERNAL TileDType data() const { return reinterpret_cast<TileDType>(pto_address); }
+    PTO_INTERNAL TileDType &data() { return reinterpret_cast<TileDType &>(pto_address); }
+    PTO_INTERNAL const TileDType &data() const { return reinterpret_cast<const TileDType &>(pto_address); }
     PTO_INTERNAL uint8_t GetPadList(uint8_t index) const { return pad[index]; }
     PTO_INTERNAL void SetPadList(uint8_t index, uint8_t value) { pad[index] = value; }
     PTO_INTERNAL const uint8_t *GetPadListArray() const { return pad; }

@@ -3,6 +3,9 @@
 #include "pto/common/constants.hpp"
 #include "pto/detail/intrinsics.hpp"
 
+#define PTO_DIV_ROUNDUP(x, y) (((x) + (y) - 1) / (y))
+#define PTO_CEIL(x, y) (PTO_DIV_ROUNDUP(x, y) * (y))
+
 namespace pto {
 
 template <class T, class... Types>

@@ -11,6 +11,8 @@ typedef void *rtStream_t;
 typedef int aclError;
 typedef int aclStatus;
 typedef int rtError_t;
+typedef int aclFormat;
+typedef uint8_t *GM_ADDR;
 enum { ACL_SUCCESS = 0, ACL_ERROR_NONE = 0, RT_ERROR_NONE = 0 };
 enum aclrtMemcpyKind {
     ACL_MEMCPY_HOST_TO_HOST, ACL_MEMCPY_HOST_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST, ACL_MEMCPY_DEVICE_TO_DEVICE,
@@ -26,9 +28,9 @@ enum aclDataType { ACL_FLOAT, ACL_FLOAT16, ACL_INT8, ACL_INT32, ACL_UINT8, ACL_I
     X(aclrtDestroyContext) X(aclrtCreateStream) X(aclrtCreateStreamWithConfig) X(aclrtDestroyStream)                   \
     X(aclrtSynchronizeStream) X(aclrtSynchronizeDevice) X(aclrtMalloc) X(aclrtFree) X(aclrtMallocHost)                 \
     X(aclrtFreeHost) X(aclrtMemcpy) X(aclrtMemcpyAsync) X(aclrtMemset) X(aclrtMemsetAsync) X(aclrtCreateEvent)         \
-    X(aclrtRecordEvent) X(aclrtDestroyEvent) X(aclrtSynchronizeEvent) X(aclrtEventElapsedTime) X(aclrtGetSocName)      \
+    X(aclrtRecordEvent) X(aclrtDestroyEvent) X(aclrtSynchronizeEvent) X(aclrtEventElapsedTime) X(aclrtGetSocName) X(aclrtGetDeviceCount) X(aclrtGetDeviceInfo)      \
     X(rtGetC2cCtrlAddr) X(rtSetDevice) X(rtStreamCreate) X(rtStreamDestroy) X(rtStreamSynchronize) X(rtMalloc)         \
-    X(rtFree) X(rtMemcpy) X(rtDeviceReset) X(rtGetDeviceInfo)
+    X(rtFree) X(rtMemcpy) X(rtDeviceReset) X(rtGetDeviceInfo) X(rtStreamCreateWithFlags)
 PTO_HOST_FUNCTIONS(PTO_HOST_FUNCTION)
 
 namespace pto {

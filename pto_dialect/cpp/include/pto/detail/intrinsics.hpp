@@ -107,7 +107,21 @@ PTO_SETTING(set_mte2_antiq_para)
 PTO_SETTING(set_channel_para)
 PTO_SETTING(set_loop3_para)
 PTO_SETTING(set_rpt_offset)
+PTO_SETTING(load_cbuf_to_ca_mx)
+PTO_SETTING(load_cbuf_to_cb_mx)
 PTO_SETTING(preload)
+// Global memory past the cache.
+template <class T>
+PTO_INTERNAL T ld_dev(T *address, int16_t offset = 0)
+{
+    return *reinterpret_cast<volatile T *>(reinterpret_cast<char *>(address) + offset);
+}
+template <class T>
+PTO_INTERNAL void st_dev(T value, T *address, int16_t offset = 0)
+{
+    *reinterpret_cast<volatile T *>(reinterpret_cast<char *>(address) + offset) = value;
+}
+PTO_INTERNAL int64_t get_icache_prl_st() { return __pto_query<int64_t>("get_icache_prl_st"); }
 
 template <class C, class A, class B, class... N>
 PTO_INTERNAL void mad(C *acc, A *left, B *right, N... numbers)

@@ -61,7 +61,7 @@ template <Word Key, auto Value, auto... Default>
 struct Mode {
     static constexpr void add(Text &text)
     {
-        if constexpr (!((Value == Default) || ...)) {
+        if constexpr (!((static_cast<long long>(Value) == static_cast<long long>(Default)) || ...)) {
             text << ';' << Key.data << '=';
             if constexpr (std::is_enum_v<decltype(Value)>)
                 text << pto_spelling(Value);

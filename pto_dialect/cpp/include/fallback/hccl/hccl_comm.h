@@ -1,0 +1,3 @@
+// Of the host: hccl_types.h.
+#pragma once
+#include "hccl/hccl_types.h"

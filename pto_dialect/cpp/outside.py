@@ -1,0 +1,61 @@
+"""Files that a kernel may include: those of its project, of the folders that its user names, and of the compiler.
+
+A kernel of somebody else could include any file of this machine, and the compiler would print its words.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from pto_dialect.children import run_limited
+from pto_dialect.cpp.compilers import Compiler
+
+_ROOT_MARKS = (".git", "pyproject.toml", "CMakeLists.txt")
+_SEARCHED = re.compile(r"^ (/.*|[A-Za-z]:.*)$", re.MULTILINE)
+_EMBEDDED = re.compile(r"^[ \t]*(?:#|%:)[ \t]*embed\b", re.MULTILINE)
+_LINE_SPLICE = re.compile(r"\\[ \t]*\n")
+
+
+def outside_file(files: Iterable[str], folder: str, folders: Sequence[str], compiler: Compiler) -> str | None:
+    """The first of ``files`` that a kernel in ``folder`` may not include; ``folders`` are those that its user names."""
+    allowed = [
+        os.path.realpath(one) for one in (folder, _project(folder), *folders, os.path.dirname(compiler.command[0]))
+    ]
+    unknown = [path for path in files if not _is_below(path, allowed)]
+    if not unknown:
+        return None
+    own = [os.path.realpath(one) for one in compiler_folders(compiler)]
+    return next((path for path in unknown if not _is_below(path, own)), None)
+
+
+def embeds(text: str) -> bool:
+    """Whether a text has the directive ``#embed``, which includes a file that the compiler does not report."""
+    return "embed" in text and _EMBEDDED.search(_LINE_SPLICE.sub("", text)) is not None
+
+
+def _project(folder: str) -> str:
+    """The nearest folder above that is the root of a project, else ``folder``."""
+    at = os.path.realpath(folder)
+    while True:
+        if any(os.path.exists(os.path.join(at, mark)) for mark in _ROOT_MARKS):
+            return at
+        above = os.path.dirname(at)
+        if above == at:
+            return folder
+        at = above
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    real = os.path.realpath(path)
+    return any(real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+
+
+@lru_cache(maxsize=16)
+def compiler_folders(compiler: Compiler) -> tuple[str, ...]:
+    """The folders in which a compiler looks for the headers that come with it."""
+    _, output = run_limited([*compiler.command, "-v", "-E", "-x", "c++", os.devnull], None, seconds=30)
+    searched = output.partition("search starts here:")[2].partition("End of search list")[0]
+    return tuple(_SEARCHED.findall(searched))
