@@ -130,7 +130,7 @@ def translate_store(instruction: Instruction, ctx: Context) -> None:
 
 
 def load_local(address: LocalAddress, type: str, instruction: Instruction, ctx: Context) -> Operand:
-    """Returns a value of local memory; one of several where the place depends on an index or a choice."""
+    """Returns a value of local memory; one of several where an index or a choice selects one."""
     if not isinstance(address, Choice):
         return _load_at(address, type, instruction, ctx)
     selector = ctx.operand(address.selector)
@@ -185,7 +185,7 @@ def _choose_pointer(
 
 
 def _linear_index(address: Address, reach: Reach, ctx: Context) -> tuple[Operand, int]:
-    """Returns the index that numbers the places that an address may refer to, times a factor, and that factor."""
+    """Returns the index that numbers the addresses that may be meant, times a factor, and that factor."""
     is_whole = all(stride % reach.stride == 0 for _, stride in address.terms)
     unit = reach.stride if is_whole else 1
     total: Operand | None = None
@@ -275,7 +275,7 @@ def reinterpret(operand: Operand, type: str, ctx: Context) -> Operand:
 
 
 def store_local(address: LocalAddress, value: Operand, instruction: Instruction, ctx: Context) -> None:
-    """Stores a value in local memory; where the place depends on values, each candidate is kept or replaced."""
+    """Stores a value in local memory; where values select a candidate, each one is kept or replaced."""
     if not isinstance(address, Choice):
         _store_at(address, value, None, instruction, ctx)
         return

@@ -69,7 +69,7 @@ def _pieces(
 
 
 def _moved(instruction: Instruction, operand: int, offset: int, type: str, ctx: Context) -> tuple[str, str, str]:
-    """Returns base, index and element type of a value in global memory, some bytes behind a pointer."""
+    """Returns base, index and element type of a value in global memory, some bytes after a pointer."""
     pointer = ctx.operand(instruction.operands[operand])
     element = {"ptr": "i64"}.get(type) or ctx.type(type)
     if not isinstance(pointer.origin, Pointer) or offset % element_bytes(element):

@@ -16,7 +16,7 @@ PURE = frozenset(("__pto_constant",))
 
 @dataclass(frozen=True, slots=True)
 class RawGroup:
-    """A descriptor and the operands behind it."""
+    """A descriptor and the operands after it."""
 
     descriptor: str
     operands: tuple[Operand, ...]

@@ -40,7 +40,7 @@ class TreeEmitter:
         self.writer = ctx.writer
 
     def statements(self, statements: list[Statement], live: frozenset[Variable]) -> None:
-        """Emits statements; ``live`` are the variables that are read behind them."""
+        """Emits statements; ``live`` are the variables that are read after them."""
         for statement, after in zip(statements, self.liveness.live_after(statements, live), strict=True):
             match statement:
                 case Do():

@@ -36,29 +36,29 @@ def _merge(guard: If, inside: list[Statement], outside: list[Statement]) -> list
     if position is None or not all(isinstance(s, Set) for s in outside):
         return None
     loop = inside[position]
-    before, behind = inside[:position], inside[position + 1 :]
+    before, after = inside[:position], inside[position + 1 :]
     if not isinstance(loop, For) or loop.counted.guard is None or loop.counted.guard is not guard.condition:
         return None
     if not all(isinstance(s, Set | Bind) or (isinstance(s, Do) and s.instruction.opcode in _PURE) for s in before):
         return None
-    if not all(isinstance(s, Set | Bind) for s in behind):
+    if not all(isinstance(s, Set | Bind) for s in after):
         return None
     else_values = {variable: operand for s in outside if isinstance(s, Set) for variable, operand in s.pairs}
-    initial = _initial_values(behind, else_values)
+    initial = _initial_values(after, else_values)
     if initial is None:
         return None
     loop.may_be_empty = True
-    return [*before, Set(initial), loop, *behind]
+    return [*before, Set(initial), loop, *after]
 
 
 def _initial_values(
-    behind: list[Statement], else_values: dict[Variable, Operand]
+    after: list[Statement], else_values: dict[Variable, Operand]
 ) -> list[tuple[Variable, Operand]] | None:
     """Returns what variables contain before the loop, so that without an iteration they give ``else_values``."""
     carriers: dict[Value, Variable] = {}
     initial: dict[Variable, Operand] = {}
     given: set[Variable] = set()
-    for statement in behind:
+    for statement in after:
         if isinstance(statement, Bind):
             carriers[statement.value] = statement.variable
         elif isinstance(statement, Set):

@@ -1,6 +1,6 @@
 """Local memory: allocations and constant tables as variables, one for each cell, or as arrays of scalars.
 
-A cell is a range of bytes that accesses do not divide. An access whose place depends on a value may reach several
+A cell is a range of bytes that accesses do not divide. An access whose address depends on a value may reach several
 cells: reading it is a choice among them. Where these are many, the cells of one kind are a local array of the dialect.
 """
 

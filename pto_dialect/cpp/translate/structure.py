@@ -1,7 +1,7 @@
 """Control flow to a tree: every reducible flow, with a selector variable where paths leave a structure early.
 
 The blocks that a block dominates follow it. Successors with one predecessor stand in its branches; blocks that several
-paths reach stand behind, in reverse postorder, each guarded by the selector if some path does not go there.
+paths reach follow, in reverse postorder, each guarded by the selector if some path does not go there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Structurer:
         self.leaving: dict[str, list[Value]] = {}
         self.blocks_of: dict[Value, str] = {}
         self.exits = {header: self._sole_exit(loop) for header, loop in flow.loops.items()}
-        """The only edge that leaves a loop; what it assigns stands behind the loop."""
+        """The only edge that leaves a loop; what it assigns follows the loop."""
         self._find_escapes()
 
     def build(self) -> Tree:
@@ -138,7 +138,7 @@ class Structurer:
         return ""
 
     def _hoisted(self, loop: NaturalLoop, within: NaturalLoop | None) -> list[str]:
-        """Returns the blocks behind a loop that its blocks dominate, inside the loop around it, in order."""
+        """Returns the blocks after a loop that its blocks dominate, inside the loop around it, in order."""
         found = [
             child
             for name in loop.blocks
@@ -235,7 +235,7 @@ class Structurer:
         within: NaturalLoop | None,
         depth: int,
     ) -> set[str]:
-        """Appends what the edge does, and the block behind it if that stands here."""
+        """Appends what the edge does, and the block that it leads to if that stands here."""
         if within is not None and self.exits[within.header] == (source, target):
             out.append(Set(self._again(within, 0)))
             return {target}
@@ -326,7 +326,7 @@ class Structurer:
 
 
 class LocatedError(TranslationError):
-    """An error whose place is still the reference of a debug location."""
+    """An error whose location is still the reference of a debug location."""
 
     def __init__(self, debug: str, message: str, help: str) -> None:
         super().__init__(message, help=help)

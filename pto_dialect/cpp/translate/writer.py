@@ -90,7 +90,7 @@ class Writer:
         return known[0]
 
     def head(self, body: str, hint: str) -> str:
-        """Emits an operation at the begin of the function, behind the constants; returns the name of its result."""
+        """Emits an operation at the begin of the function, after the constants; returns the name of its result."""
         name = self.fresh(hint)
         self.heads.append(Line(f"{name} = {body}", 0, (name,), True))
         return name
