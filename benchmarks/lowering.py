@@ -123,7 +123,7 @@ def compare_peaks(row: dict[str, str], function: Operation, reuse: str, totals: 
         planned = memory_plans(function, row["target"], reuse)
     except UnsupportedError:
         return
-    found = {plan.space: plan.peak for plan in planned if plan.places}
+    found = {plan.space: plan.peak for plan in planned if plan.addresses}
     for name, space in SPACES.items():
         if row[f"bound_{name}"] not in ("", "?", "0") and space in found:
             totals.peaks[name].append(found[space] / int(row[f"bound_{name}"]))

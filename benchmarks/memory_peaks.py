@@ -54,7 +54,7 @@ def ratios(name: str, text: str, target: str, reuse: str) -> Iterator[tuple[str,
             continue
         for plan in plans:
             # A tile that nobody uses is needed at no point, but has to lie somewhere.
-            least = max(plan.bound, max((buffer.size for buffer in plan.places), default=0))
+            least = max(plan.bound, max((buffer.size for buffer in plan.addresses), default=0))
             if least:
                 yield plan.space, plan.peak / least
 

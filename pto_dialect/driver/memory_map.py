@@ -93,7 +93,7 @@ def collect(module: ModuleOp, file: str, target: str | None, reuse: str) -> Prog
 
 def _memory(plan: Plan) -> MemoryMap:
     alive = set(plan.alive(plan.worst))
-    places = sorted(plan.places.items(), key=lambda one: (one[1], one[0].first))
+    places = sorted(plan.addresses.items(), key=lambda one: (one[1], one[0].first))
     buffers = tuple(_buffer(buffer, at, buffer in alive) for buffer, at in places)
     return MemoryMap(plan.space, plan.capacity, plan.peak, plan.bound, plan.line(plan.worst), buffers)
 

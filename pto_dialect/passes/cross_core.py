@@ -48,7 +48,7 @@ class _Access(NamedTuple):
     op: Operation
     part: Part
     writes: bool
-    certain: bool
+    is_known: bool
 
 
 def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
@@ -129,7 +129,7 @@ def _diagnostic(first: _Access, second: _Access) -> Diagnostic:
     verbs = ["writes" if one.writes else "reads" for one in (first, second)]
     message = f"the cube core {verbs[1]} what the vector cores {verbs[0].removesuffix('s')}, and the function has no "
     message += "signal or queue between them: no compiler orders cores"
-    certain = first.certain and second.certain
+    certain = first.is_known and second.is_known
     span = span_of(first.op)
     notes = (Note(f"{first.op.name} of the vector cores is here", span),) if span is not None else ()
     advice = "pto.sync.set after the first access and pto.sync.wait before the second one"

@@ -246,21 +246,21 @@ class Flow(FlowState):
 
     # ------------------------------------------------------------ accesses
 
-    def _places(self, step: Step, writing: bool) -> list[Place]:
+    def _locations(self, step: Step, writing: bool) -> list[Place]:
         slot = self.slots.slot_of(step)
         if slot is not None:
             return [slot] if writing else []
-        locations = places_of(step, self.arch, writing)
+        locations = locations_of(step, self.arch, writing)
         return [self.starts.get(one[0], one) if isinstance(one, tuple) else one for one in locations]  # pyright: ignore
 
     def _access(self, pipe: str, clock: Clock, step: Step) -> None:
         access = Access(pipe, clock[pipe], step.op, step.position, step.iterations)
-        for location in self._places(step, writing=False):
+        for location in self._locations(step, writing=False):
             self._conflict("raw", self.writers.get(location), access, clock)
             readers = self.readers.setdefault(location, {})
             self._count(access, readers.get(pipe))
             readers[pipe] = access
-        for location in self._places(step, writing=True):
+        for location in self._locations(step, writing=True):
             writer = self.writers.get(location)
             self._conflict("waw", writer, access, clock)
             for reader in self.readers.pop(location, {}).values():
@@ -311,7 +311,7 @@ class Flow(FlowState):
         """Whether the vector unit of a2a3, which is a pipeline, may begin with ``now`` too early."""
         if self.arch != "a2a3" or now.pipe != Pipe.V.value or before.number <= self.settled.get(now.pipe, 0):
             return False
-        return not is_streamed(_Placed(before.op, before.order), _Placed(now.op, now.order), kind)
+        return not is_streamed(_Position(before.op, before.order), _Position(now.op, now.order), kind)
 
 
 def _stores_to_buffer(op: Operation, arch: str) -> bool:
@@ -329,7 +329,7 @@ def _runs_on_vector_unit(op: Operation) -> bool:
     return False
 
 
-class _Placed(NamedTuple):
+class _Position(NamedTuple):
     op: Operation
     number: int
 
@@ -349,7 +349,7 @@ def _merge(clock: Clock, other: Clock) -> None:
 _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType)
 
 
-def places_of(step: Step, arch: str, writing: bool) -> list[Place]:
+def locations_of(step: Step, arch: str, writing: bool) -> list[Place]:
     """The memory that an operation must read or write: handles whose start it accesses, elements."""
     op = step.op
     if not isinstance(op, PtoOp):

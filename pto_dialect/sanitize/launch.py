@@ -234,7 +234,7 @@ class InstrumentedKernel(Kernel):
         self.observer.findings.add(finding)
 
     def _deadlocked(self, fault: Deadlock, cores: list[InstrumentedCore], compiled: CompiledModule) -> None:
-        op = compiled.place_of(fault.stopped)
+        op = compiled.location_of(fault.stopped)
         if not self.observer.wants("deadlock"):
             raise self.located(fault, op)
         self.observer.findings.add(deadlock_finding(self.observer, cores, span_of(op or self.function)))

@@ -32,28 +32,28 @@ def unchecked(kernel: InstrumentedKernel) -> list[str]:
     observer = kernel.observer
     operations = kernel.program.operations
     lines: list[str] = []
-    asked = observer.options.checks
-    missing = [name for name in CHECKS if name not in asked and name not in ON_REQUEST]
+    checks = observer.options.checks
+    missing = [name for name in CHECKS if name not in checks and name not in ON_REQUEST]
     if missing:
         lines.append(f"{_listed(missing)}: not selected")
-    if observer.ordered and "race" in asked:
+    if observer.ordered and "race" in checks:
         lines.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
     reached = {site.op for site in observer.sites.reached()}
     missed = [site.op for site in observer.sites if site.op not in reached and _acts(site.op)]
     if missed and not kernel.stopped:
-        lines.append(f"{_count(missed, 'operation')} that this run did not get to ({_places(missed)})")
-    if "overlap" in asked:
+        lines.append(f"{_count(missed, 'operation')} that this run did not get to ({_lines_text(missed)})")
+    if "overlap" in checks:
         numbers = [op for op in operations if _points_by_number(op)]
         if numbers:
-            pointers = f"{_count(numbers, 'pointer')} made from numbers ({_places(numbers)})"
+            pointers = f"{_count(numbers, 'pointer')} made from numbers ({_lines_text(numbers)})"
             lines.append(f"overlap of memory at {pointers}: no tile owns it")
     caches = [op for op in operations if isinstance(op, DcciOp | CmoCacheinvalidOp)]
     if caches:
-        lines.append(f"caches of the scalar unit ({_places(caches)}): memory is always up to date here")
+        lines.append(f"caches of the scalar unit ({_lines_text(caches)}): memory is always up to date here")
     started = [op for op in operations if isinstance(op, AsyncTransferOp)]
     if started:
         lines.append(
-            f"what uses memory before an asynchronous transfer has ended ({_places(started)}): it ends at once here"
+            f"what uses memory before an asynchronous transfer has ended ({_lines_text(started)}): it ends at once here"
         )
     return lines
 
@@ -63,16 +63,16 @@ def assumed(kernel: InstrumentedKernel) -> str:
     does."""
     operations = kernel.program.operations
     barriers = pipe_barriers(operations)
-    asked = kernel.sanitize.sync == "auto" and "race" in kernel.observer.options.checks
-    if not asked or not barriers or kernel.observer.ordered or has_flags(operations):
+    is_automatic = kernel.sanitize.sync == "auto" and "race" in kernel.observer.options.checks
+    if not is_automatic or not barriers or kernel.observer.ordered or has_flags(operations):
         return ""
     named = [op for op in barriers if not is_closing_barrier(op)] or barriers
-    return f"the program orders its pipes by hand, with barriers between pieces of work ({_places(named)})"
+    return f"the program orders its pipes by hand, with barriers between pieces of work ({_lines_text(named)})"
 
 
 def _left(operations: Sequence[Operation]) -> str:
     barriers = pipe_barriers(operations)
-    closing = f"; its barriers on all pipes only close parts of it ({_places(barriers)})" if barriers else ""
+    closing = f"; its barriers on all pipes only close parts of it ({_lines_text(barriers)})" if barriers else ""
     return f"the program leaves it to the compiler{closing}"
 
 
@@ -96,7 +96,7 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(words)
 
 
-def _places(ops: Sequence[Operation]) -> str:
+def _lines_text(ops: Sequence[Operation]) -> str:
     """Returns the lines, the first few of them."""
     spans = (span_of(op) for op in ops)
     lines = list(dict.fromkeys(shown_line(span) for span in spans if span is not None))

@@ -24,7 +24,7 @@ from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocatio
 from pto_dialect.passes.accesses.program import MEMORY, Reader
 from pto_dialect.passes.check_memory import tile_operands
 from pto_dialect.passes.forms.operands import accesses, is_tile_operation
-from pto_dialect.passes.sync_flow import places_of
+from pto_dialect.passes.sync_flow import locations_of
 from pto_dialect.sanitize.report.sites import Sites
 from pto_dialect.targets.choice import get_profile
 
@@ -136,7 +136,7 @@ def test_check_sync() -> None:
             (number,) if isinstance(value.type, MEMORY) else 0 for number, value in enumerate(form.op.operands)
         )
         step = Step(form.op, numbers, 0)
-        places = [places_of(step, form.target, writing) for writing in (False, True)]
+        places = [locations_of(step, form.target, writing) for writing in (False, True)]
         found = [{form.present[_first(place)] for place in group} for group in places]
         types = tuple(one for one in MEMORY if one.__name__ != "MemRefType")
         wanted = [memory(form, record.reads, types), memory(form, record.writes, types)]

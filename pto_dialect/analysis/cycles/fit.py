@@ -43,8 +43,8 @@ def fit(table: CycleTable, measurements: Sequence[Measurement]) -> CycleTable:
     users = [[number for number, each in enumerate(parameters) if key in each] for key in keys]
 
     def at(values: Array) -> CycleTable:
-        kept = (value if key[3] in SIGNED else max(value, 0.0) for key, value in zip(keys, values, strict=True))
-        return table.with_values(dict(zip(keys, (float(value) for value in kept), strict=True)))
+        clipped = (value if key[3] in SIGNED else max(value, 0.0) for key, value in zip(keys, values, strict=True))
+        return table.with_values(dict(zip(keys, (float(value) for value in clipped), strict=True)))
 
     def residuals(values: Array) -> Array:
         now = at(values)

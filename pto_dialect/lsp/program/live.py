@@ -43,7 +43,7 @@ def life(document: Document, function: Operation, made: Operation) -> Life | Non
             plans = []
         _PLANS[function] = plans
     for plan in plans:
-        for buffer, at in plan.places.items():
+        for buffer, at in plan.addresses.items():
             if buffer.op is made:
                 lines = [
                     document.lines.line_of(place.start)

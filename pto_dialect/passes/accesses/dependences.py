@@ -23,7 +23,7 @@ _LOADS = (NUMBER[Pipe.MTE2],)
 _STORES = (NUMBER[Pipe.MTE3], NUMBER[Pipe.FIX])
 
 
-class _Placed(NamedTuple):
+class _Position(NamedTuple):
     op: Operation
     number: int
 
@@ -38,15 +38,17 @@ def must_synchronize(
         if access.leaf.pipe == SCALAR:
             return access.asynchronous
         return not (unit_flag(access.leaf.op) and unit_flag(leaf.op))
-    if access.place.space == REGISTERS:
+    if access.location.space == REGISTERS:
         return False
     if pipe == V and arch == "a2a3":
         kind = "raw" if not writes else "waw" if access.writes else "war"
-        before = _Placed(access.leaf.op, access.number)
-        return not (access.turn == state.turn and is_streamed(before, _Placed(leaf.op, state.now + 1), kind))
+        before = _Position(access.leaf.op, access.number)
+        return not (
+            access.iteration == state.iteration and is_streamed(before, _Position(leaf.op, state.now + 1), kind)
+        )
     if not (writes and access.writes):
         return False
-    if access.place.space == GLOBAL:
+    if access.location.space == GLOBAL:
         return pipe in _STORES
     return pipe in _LOADS and not _used(access, leaf, location, state)
 
@@ -57,10 +59,10 @@ def _used(access: Access, leaf: Leaf, location: MemoryLocation, state: State) ->
     return any(
         not one.writes
         and one.number > access.number
-        and _must_overlap(one.place, access.place)
-        and _must_overlap(one.place, location)
+        and _must_overlap(one.location, access.location)
+        and _must_overlap(one.location, location)
         and implied(one, access, leaf, state)
-        for one in state.earlier(access.place)
+        for one in state.earlier(access.location)
     )
 
 
@@ -73,9 +75,9 @@ def implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:
     """Whether ``one`` executes on every path from ``access`` to ``leaf``: no branch encloses it, and no loop that may
     run zero iterations encloses it alone."""
     around: set[Sequence] = set()
-    if one.turn == access.turn:
+    if one.iteration == access.iteration:
         around.update(sequence for sequence, _ in access.leaf.path)
-    if one.turn == state.turn:
+    if one.iteration == state.iteration:
         around.update(sequence for sequence, _ in leaf.path)
     for (outer, index), (inner, _) in pairwise(one.leaf.path):
         item = outer.items[index]

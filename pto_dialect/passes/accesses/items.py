@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.ir.core.base import Pipe
 
 from .locations import MemoryLocation
-from .setting import Turn
+from .setting import Iteration
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
@@ -63,7 +63,7 @@ class Loop:
 
     op: Operation
     body: Sequence
-    turn: Turn | None
+    iteration: Iteration | None
     trips: float
     carried: list[Flag] = field(default_factory=list)
 
@@ -123,9 +123,9 @@ class Ring(NamedTuple):
     step: int
     ahead: int
 
-    def number(self, turn: int, count: int) -> int:
+    def number(self, iteration: int, count: int) -> int:
         """The number of an iteration."""
-        return (self.factor * (self.first + turn * self.step) + self.constant) % count
+        return (self.factor * (self.first + iteration * self.step) + self.constant) % count
 
 
 @dataclass(eq=False)

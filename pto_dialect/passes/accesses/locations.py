@@ -133,7 +133,7 @@ class HandleLocations:
         else:
             self._guessed = {one: (self._anywhere(one),) for one in self._guessed}
         # A handle without locations is unreachable.
-        self._known |= {one: found or (self._anywhere(one),) for one, found in self._guessed.items()}
+        self._known |= {one: guessed or (self._anywhere(one),) for one, guessed in self._guessed.items()}
         self._guessed = {}
         return self._known[value]
 
@@ -149,7 +149,7 @@ class HandleLocations:
             self._again = True
             return self._guessed.get(value, ())
         self._visited.add(value)
-        locations = self._guessed[value] = _apart(self._found(value))
+        locations = self._guessed[value] = _without_duplicates(self._locate(value))
         return locations
 
     def put(self, value: SSAValue, locations: tuple[MemoryLocation, ...]) -> None:
@@ -181,7 +181,7 @@ class HandleLocations:
             return MemoryLocation(space_of(tile, self.profile), None)
         return MemoryLocation(space_of_type(kind) or GLOBAL, None)
 
-    def _found(self, value: SSAValue) -> list[MemoryLocation]:
+    def _locate(self, value: SSAValue) -> list[MemoryLocation]:
         owner = value.owner
         if isinstance(owner, Block):
             return self._argument(value, owner)
@@ -206,9 +206,9 @@ class HandleLocations:
             # A pointer states where memory starts, not the size of the access.
             tile = isinstance(value.type, TileBufType)
             return [location.unframed if tile else location.part for location in self.of(source)]
-        return self._made(value, owner)
+        return self._locations_of_result(value, owner)
 
-    def _made(self, value: SSAValue, owner: Operation) -> list[MemoryLocation]:
+    def _locations_of_result(self, value: SSAValue, owner: Operation) -> list[MemoryLocation]:
         """The result of an operation that makes no view."""
         if isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None:
             # The memory of a slot: between producer and consumer the queue itself keeps order.
@@ -218,7 +218,7 @@ class HandleLocations:
         if has_role(owner, Role.ALLOCATION):
             return [MemoryLocation(self._anywhere(value).space, value)]
         if owner.regions:
-            return self._met(value, owner)
+            return self._joined(value, owner)
         anywhere = self._anywhere(value)
         # A tile that an operation gives as a value has memory of its own.
         return [anywhere._replace(root=value) if isinstance(value.type, TileBufType) else anywhere]
@@ -229,9 +229,9 @@ class HandleLocations:
             return [self._anywhere(value)]
         if has_role(parent, Role.FUNCTION):
             return [MemoryLocation(self._anywhere(value).space, value)]
-        return self._met(value, parent)
+        return self._joined(value, parent)
 
-    def _met(self, value: SSAValue, around: Operation) -> list[MemoryLocation]:
+    def _joined(self, value: SSAValue, around: Operation) -> list[MemoryLocation]:
         """A handle that an operation with regions gives, or gives to one of them: all that it may be. Where it is its
         own source alone, no round has found anything yet."""
         passed = list(_passed(value, around))
@@ -303,7 +303,7 @@ class HandleLocations:
         return location._replace(sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=False)))
 
 
-def _apart(locations: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:
+def _without_duplicates(locations: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:
     """The locations that a handle may refer to, each once; a single one is a must-alias."""
     known: dict[MemoryLocation, Alias] = {}
     for location in locations:
@@ -325,8 +325,8 @@ def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:
     if is_while(around):
         if value.owner is around.before_region.block:
             return around.arguments[number], _ends(around.after_region.block)[number]
-        _, *given = _ends(around.before_region.block)
-        return (given[number],)
+        _, *operands = _ends(around.before_region.block)
+        return (operands[number],)
     if isinstance(value.owner, Block) or has_role(around, Role.LOOP):
         return ()
     return [_ends(region.blocks[-1])[number] for region in around.regions]

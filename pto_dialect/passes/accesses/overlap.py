@@ -78,7 +78,7 @@ def _term(term: Term, after: int, before: int, setting: Setting) -> float:
     sources = setting.sums.sources(term)
     if all(setting.fixed(value) for value in sources):
         return _lowest(after - before, _range(term, setting))
-    iteration = setting.turn
+    iteration = setting.iteration
     if iteration is not None and term == (iteration.counter,) and after == before:
         return _lowest(after * iteration.step, (1, max(1, iteration.trips - 1)))
     both = _range(term, setting)

@@ -25,7 +25,7 @@ from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, Users, users_of
 from .locations import GLOBAL, HandleLocations, MemoryLocation
 from .pops import Pops
-from .setting import Range, Turn
+from .setting import Iteration, Range
 
 MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
 _ELEMENTS = (TGetValOp, TSetValOp)
@@ -113,11 +113,11 @@ class Reader:
             self.ranges[index] = (low, high - 1 if isinstance(high, int) else inf)
         if not trips:
             return None
-        turn = Turn(index, step, trips) if isinstance(step, int) else None
+        iteration = Iteration(index, step, trips) if isinstance(step, int) else None
         body = self._sequence(op.body.block, path, mine)
         if not body.items:
             return None
-        return Loop(op, body, turn, trips)
+        return Loop(op, body, iteration, trips)
 
     def _while(self, op: WhileOp, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
         """A loop that runs as long as a condition holds; what decides that may be no work that needs an order."""

@@ -42,17 +42,17 @@ def iteration_distance(earlier: MemoryLocation, later: MemoryLocation, setting: 
     constant = other.total.constant - one.total.constant
     after, before = dict(other.total.terms), dict(one.total.terms)
     common, forward = one.modulus, 0
-    turn = setting.turn
+    iteration = setting.iteration
     for term in {**after, **before}:
         mine, its = after.get(term, 0), before.get(term, 0)
         if all(setting.fixed(value) for value in setting.sums.sources(term)):
             common = gcd(common, mine - its)
-        elif turn is not None and term == (turn.counter,) and mine == its:
-            forward += mine * turn.step
+        elif iteration is not None and term == (iteration.counter,) and mine == its:
+            forward += mine * iteration.step
         else:
             common = gcd(common, mine, its)
-    if turn is None:
+    if iteration is None:
         return int(constant % common == 0)
-    turns = (number for number in range(1, common + 1) if (constant + forward * number) % common == 0)
-    distance = next(turns, 0)
-    return distance if distance < turn.trips else 0
+    distances = (number for number in range(1, common + 1) if (constant + forward * number) % common == 0)
+    distance = next(distances, 0)
+    return distance if distance < iteration.trips else 0

@@ -14,7 +14,7 @@ Range = tuple[float, float]
 ANY: Range = (-inf, inf)
 
 
-class Turn(NamedTuple):
+class Iteration(NamedTuple):
     """A loop of which the later access is in a later iteration: its counter, the step of that and the most trips."""
 
     counter: SSAValue
@@ -27,6 +27,6 @@ class Setting(NamedTuple):
     ranges of indices."""
 
     fixed: Callable[[SSAValue], bool]
-    turn: Turn | None
+    iteration: Iteration | None
     ranges: Callable[[SSAValue], Range]
     sums: AffineAnalysis

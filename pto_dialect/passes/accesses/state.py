@@ -32,21 +32,21 @@ class Access(NamedTuple):
     leaf: Leaf
     number: int
     writes: bool
-    place: MemoryLocation
-    turn: Hashable
+    location: MemoryLocation
+    iteration: Hashable
 
     @property
     def asynchronous(self) -> bool:
         """Whether it is a store of the scalar unit that later operations may overtake."""
-        return self.writes and self.leaf.asynchronous and self.place.space == SCALAR_STORES
+        return self.writes and self.leaf.asynchronous and self.location.space == SCALAR_STORES
 
     def outside(self, known: Sequence[Access]) -> Sequence[Access]:
         """Those of ``known``, all of the memory and root of this access, of which some byte may not belong to this
         access too."""
-        location = self.place
+        location = self.location
         if location.sides:
             # One rectangle is the same for both in one iteration: what it depends on is defined around them.
-            return [one for one in known if self.turn != one.turn or location != one.place]
+            return [one for one in known if self.iteration != one.iteration or location != one.location]
         if not location.whole:
             return known
         if location.root != "bytes":
@@ -56,7 +56,7 @@ class Access(NamedTuple):
         return [
             one
             for one in known
-            if one.place.start < start or (end := one.place.stop) is None or not one.place.start <= end <= stop
+            if one.location.start < start or (end := one.location.stop) is None or not one.location.start <= end <= stop
         ]
 
 
@@ -72,7 +72,7 @@ class State:
     pipes: an access that all users of the memory have synchronized with is dropped; without it, none is.
     """
 
-    __slots__ = ("accesses", "clock", "done", "few", "last", "limits", "now", "tokens", "turn", "users")
+    __slots__ = ("accesses", "clock", "done", "few", "iteration", "last", "limits", "now", "tokens", "users")
     WIDTH = COUNT
 
     def __init__(self, users: Users | None = None) -> None:
@@ -81,7 +81,7 @@ class State:
         self.limits: dict[Hashable, int] = {}
         self.clock = [[0] * self.WIDTH for _ in PIPES]
         self.now = 0
-        self.turn: Hashable = 0
+        self.iteration: Hashable = 0
         self.last = [0] * self.WIDTH
         self.done: list[list[int]] = [[] for _ in range(self.WIDTH)]
         self.tokens: dict[Hashable, tuple[int, ...]] = {}
@@ -91,7 +91,7 @@ class State:
         """An independent copy of the state, with no work done yet."""
         other = type(self).__new__(type(self))
         other.clock = [list(row) for row in self.clock]
-        other.now, other.turn, other.last = self.now, self.turn, list(self.last)
+        other.now, other.iteration, other.last = self.now, self.iteration, list(self.last)
         other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
         other.accesses = dict(self.accesses)
@@ -178,7 +178,7 @@ class State:
         """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
         ``keep_reads``. With it, a write does not stand for what its own operation reads: its result may be streamed
         into an operation that then overwrites other tiles at the same bytes."""
-        location = access.place
+        location = access.location
         key = (location.space, location.root)
         known: Sequence[Access] = self.accesses.get(key, ())
         if access.writes:

@@ -63,7 +63,7 @@ class AssignMemoryPass(PtoPass):
                 planned += plans
         if not engine.has_errors:
             for plan in planned:
-                for buffer, address in plan.places.items():
+                for buffer, address in plan.addresses.items():
                     if buffer.address is None:
                         _give(buffer.op, address)
 
@@ -72,7 +72,7 @@ def _check(plan: Plan, engine: DiagnosticEngine) -> None:
     """Says who is needed at the peak of a plan that does not fit."""
     if plan.capacity is None or plan.peak <= plan.capacity:
         return
-    idle = sorted((buffer for buffer in plan.places if buffer.last < 0), key=lambda buffer: -buffer.size)
+    idle = sorted((buffer for buffer in plan.addresses if buffer.last < 0), key=lambda buffer: -buffer.size)
     # Without reuse, tiles that nobody uses may be too much together.
     alive = [buffer for buffer in idle if buffer.size > plan.capacity] or plan.alive(plan.worst) or idle
     unused = alive[0].last < 0

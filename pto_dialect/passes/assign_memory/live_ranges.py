@@ -56,7 +56,7 @@ class Buffer:
         """Whether nobody needs it before operation ``time``, in earlier iterations either."""
         return self.first == time and not any(begin <= time <= end for begin, end in self.carried)
 
-    def meets(self, other: Buffer) -> bool:
+    def overlaps(self, other: Buffer) -> bool:
         """Whether both are needed at the same time. What the program reserves belongs to queues: tiles that nothing
         uses keep away from it as well."""
         if isinstance(self.op, ReserveBufferOp) or isinstance(other.op, ReserveBufferOp):
@@ -198,7 +198,7 @@ def _kill(written: Must[Hashable], flow: _Flow) -> None:
 
 def _accessed(locations: tuple[MemoryLocation, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
     """The buffers that an operation touches as a whole in every run."""
-    roots = [found.object for location in locations if (found := location.must()) is not None]
+    roots = [pointee.object for location in locations if (pointee := location.must()) is not None]
     return [buffers[root] for root in roots if isinstance(root, SSAValue) and root in buffers]
 
 

@@ -73,7 +73,7 @@ def pack(
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
     for order in _ORDERS[1:2] if share is never else _ORDERS:
-        addresses = _placed(sorted(free, key=order), fixed, share)
+        addresses = _pack_in_order(sorted(free, key=order), fixed, share)
         if best is None or top_of(addresses) < top_of(best):
             best = addresses
         if top_of(best) <= least:
@@ -83,7 +83,7 @@ def pack(
     return _improved(best, fixed, least) if share is always else best
 
 
-def _placed(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) -> dict[Buffer, int]:
+def _pack_in_order(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) -> dict[Buffer, int]:
     """The lowest place for one buffer after the other."""
     addresses = dict(fixed)
     for buffer in order:
@@ -101,7 +101,7 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
     earlier, at random by how much, and the new order stays unless it is worse."""
     random = Random(0)
     order = sorted((buffer for buffer in best if buffer not in fixed), key=best.__getitem__)
-    packed = _placed(order, fixed, always)
+    packed = _pack_in_order(order, fixed, always)
     for _ in range(min(_TRIES, _STEPS // max(1, len(best)) ** 3)):
         peak = top_of(packed)
         if peak < top_of(best):
@@ -114,7 +114,7 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
         number = random.choice(highest)
         changed = order[:number] + order[number + 1 :]
         changed.insert(random.randint(0, number), order[number])
-        improved = _placed(changed, fixed, always)
+        improved = _pack_in_order(changed, fixed, always)
         if top_of(improved) <= peak:
             order, packed = changed, improved
     return best if top_of(best) <= top_of(packed) else packed
@@ -125,7 +125,7 @@ def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
     rivals = [
         (at, at + other.extent, other)
         for other, at in placed.items()
-        if buffer.meets(other) or not share(buffer, other)
+        if buffer.overlaps(other) or not share(buffer, other)
     ]
     starts = {0, *(_up(stop, buffer.align) for _, stop, _ in rivals)}
     starts |= {at for at, _, other in rivals if buffer.inherits(other) and at % buffer.align == 0}

@@ -37,7 +37,7 @@ from ..insert_sync.insert import ordered
 from .live_ranges import Buffer, LiveRanges
 from .order import FEW, Order
 from .pack import Share, always, bound, needed, never, top_of
-from .scales import Group, groups_of, place, settle
+from .scales import Group, groups_of, place_groups, settle
 
 LEAST = 32
 """Addresses that the planner gives are multiples of this, whatever the memory."""
@@ -48,34 +48,34 @@ class Plan:
     """The buffers of one memory of a function with their addresses; ``capacity`` is what the memory has."""
 
     space: str
-    places: dict[Buffer, int]
+    addresses: dict[Buffer, int]
     capacity: int | None
 
     @cached_property
     def peak(self) -> int:
         """Bytes up to the highest end of a buffer."""
-        return top_of(self.places)
+        return top_of(self.addresses)
 
     @cached_property
     def bound(self) -> int:
         """What no plan can do without."""
-        return bound(list(self.places))
+        return bound(list(self.addresses))
 
     @cached_property
     def worst(self) -> int:
         """The number of an operation at which most bytes are needed."""
-        buffers = list(self.places)
+        buffers = list(self.addresses)
         times = dict.fromkeys(buffer.first for buffer in buffers)
         return max(times, key=lambda time: needed(buffers, time), default=0)
 
     def alive(self, time: int) -> list[Buffer]:
         """The buffers that are needed at an operation, large ones first."""
-        buffers = [buffer for buffer in self.places if buffer.first <= time <= buffer.last]
+        buffers = [buffer for buffer in self.addresses if buffer.first <= time <= buffer.last]
         return sorted(buffers, key=lambda buffer: -buffer.size)
 
     def line(self, time: int) -> int | None:
         """The line of the first operation from ``time`` on that uses a buffer."""
-        uses = {at: op for buffer in self.places for at, op in buffer.uses.items() if at >= time}
+        uses = {at: op for buffer in self.addresses for at, op in buffer.uses.items() if at >= time}
         span = span_of(uses[min(uses)]) if uses else None
         return None if span is None else shown_line(span)
 
@@ -121,7 +121,7 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     share = {"max": always, "safe": safe, "none": never}[reuse]
     groups = groups_of(function, HandleLocations(profile), buffers)
     settle(groups, always if fits else share)
-    pairs = _where_needed(groups, by_space, share, profile) if fits else place(groups, by_space, share)
+    pairs = _where_needed(groups, by_space, share, profile) if fits else place_groups(groups, by_space, share)
     return [Plan(space, locations, profile.capacity_of(space)) for space, locations in pairs.items()]
 
 
@@ -131,14 +131,14 @@ def _where_needed(
     """The addresses of all buffers, which share bytes where that costs nothing; in memories that are too small for
     this, wherever they can."""
     try:
-        addresses = place(groups, by_space, share)
+        addresses = place_groups(groups, by_space, share)
         full = {space for space, by_buffer in addresses.items() if top_of(by_buffer) > _limit(space, profile)}
     except UnsupportedError:
         # Addresses that follow from each other leave no choice.
         addresses, full = {}, {*by_space}
     if not full:
         return addresses
-    packed = place(groups, by_space, always)
+    packed = place_groups(groups, by_space, always)
     # Scales lie beside their operands: both memories are planned together.
     return packed if groups else {space: (packed if space in full else addresses)[space] for space in packed}
 

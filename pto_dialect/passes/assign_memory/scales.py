@@ -115,7 +115,7 @@ def settle(groups: list[Group], share: Share) -> None:
     for group in groups:
         for kind, what in ((group.operands, "operands that have the same scales"), (group.scales, "scales")):
             for one, other in combinations(kind, 2):
-                if one.meets(other) or not share(one, other):
+                if one.overlaps(other) or not share(one, other):
                     raise UnsupportedError(group.op, f"two {what} cannot lie at one address: their uses overlap")
         members = [*group.operands, *group.scales]
         needed = [buffer for buffer in members if buffer.last >= 0]
@@ -127,7 +127,7 @@ def settle(groups: list[Group], share: Share) -> None:
             buffer.room = max(room, *(known.size for known in group.operands))
 
 
-def place(groups: list[Group], by_space: dict[str, list[Buffer]], share: Share) -> dict[str, dict[Buffer, int]]:
+def place_groups(groups: list[Group], by_space: dict[str, list[Buffer]], share: Share) -> dict[str, dict[Buffer, int]]:
     """The addresses of all buffers by their memory: operands first, and scales beside them."""
     fixed: dict[Buffer, int] = {}
     for group in groups:
@@ -192,5 +192,5 @@ def _alone(buffer: Buffer, at: int, fixed: dict[Buffer, int], groups: list[Group
     for other, start in fixed.items():
         if other.space != buffer.space or other in group.operands or other in group.scales:
             continue
-        if buffer.meets(other) and at < start + other.size and start < at + buffer.size:
+        if buffer.overlaps(other) and at < start + other.size and start < at + buffer.size:
             raise UnsupportedError(group.op, "scales lie beside their operand, and other tiles have these bytes")

@@ -262,7 +262,7 @@ class _Writer(Rebuild):
         self.into = before
         scalars = [result for result in op.results if not is_value(result)]
         loop = self.copied(op, self._plain(op.operands), [r.type for r in scalars], [Region(fresh)])
-        self._emit_kept(loop, scalars)
+        self._emit_with_scalars(loop, scalars)
         self._pass([(a, r) for a, r in zip(arguments, op.results, strict=True) if is_value(a)], op)
 
     def _choice(self, op: Operation) -> None:
@@ -281,7 +281,7 @@ class _Writer(Rebuild):
             regions.append(fresh)
         choice = self.copied(op, self.mapped(op.operands), [r.type for r in scalars], regions)
         choice.attributes.pop(EMPTY_ELSE, None)
-        self._emit_kept(choice, scalars)
+        self._emit_with_scalars(choice, scalars)
 
     def _fill(self, block: Block, pairs: Sequence[tuple[SSAValue, SSAValue]]) -> None:
         """Writes a block whose terminator passes the tiles of ``pairs``."""
@@ -290,7 +290,7 @@ class _Writer(Rebuild):
                 self._pass(pairs, op)
             self.operation(op)
 
-    def _emit_kept(self, op: Operation, scalars: Sequence[SSAValue]) -> None:
+    def _emit_with_scalars(self, op: Operation, scalars: Sequence[SSAValue]) -> None:
         self.emit(op)
         for old, new in zip(scalars, op.results, strict=True):
             self.bind(old, new)

@@ -47,13 +47,13 @@ class Plan:
         lives.bits(self.values)
         lives.follow(function)
         self._keys = keys = {value: key for value in self.values if (key := key_of(value, self.kept)) is not None}
-        fixed = {value: kept for value in self.values if (kept := self._stated(value)) is not None}
+        fixed = {value: stated for value in self.values if (stated := self._stated(value)) is not None}
         self._places = TileLocations(function, profile, fixed)
         self.webs = Webs(lives, self._places.type_of, keys)
         self.webs.build(function)
         self.arguments = [value for value in function.regions[0].block.args if is_value(value)]
         self.results = [value for value in self._returned() if is_value(value)]
-        self.given = self._given()
+        self.given = self._stated_addresses()
         self.before: dict[Operation, list[Buffer]] = {}
         self.first: dict[int, Operation] = {}
         self._allocate()
@@ -72,7 +72,7 @@ class Plan:
         same = (type_.valid_rows, type_.valid_cols, type_.element) == (tile.rows, tile.cols, tile.element)
         return type_ if same else None
 
-    def _given(self) -> dict[int, int]:
+    def _stated_addresses(self) -> dict[int, int]:
         """The webs that become a destination which the caller gives, with the number of the result."""
         taken = {self.webs.web_id(value) for value in self.arguments}
         fixed: dict[int, int] = {}

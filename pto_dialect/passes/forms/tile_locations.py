@@ -42,8 +42,8 @@ class _Group:
     """Tiles that share a location: the location, the operation that requires it, the operand of MX products their
     scales belong to, and their uses."""
 
-    place: str | None = None
-    said_by: Operation | None = None
+    space: str | None = None
+    stated_by: Operation | None = None
     side: str | None = None
     feeds: str | None = None
 
@@ -102,19 +102,19 @@ class TileLocations:
 
     # ------------------------------------------------------------ what operations want
 
-    def _say(self, value: SSAValue, space: str, op: Operation, side: str | None = None) -> None:
+    def _state(self, value: SSAValue, space: str, op: Operation, side: str | None = None) -> None:
         group = self._group(value)
         if value in self.stated:
             return
-        if group.place is not None and group.place != space:
-            assert group.said_by is not None
+        if group.space is not None and group.space != space:
+            assert group.stated_by is not None
             raise RefusedError(
                 op,
-                f"{name_of(value)} would be in {space} for {op.name} and in {group.place} for {group.said_by.name}; "
+                f"{name_of(value)} would be in {space} for {op.name} and in {group.space} for {group.stated_by.name}; "
                 "move it with pto.tmov first",
                 value,
             )
-        group.place, group.said_by = space, group.said_by or op
+        group.space, group.stated_by = space, group.stated_by or op
         group.side = group.side or side
 
     def _wanted(self, op: Operation) -> None:
@@ -125,19 +125,19 @@ class TileLocations:
             for role, name in roles_of(op.name).items():
                 value = find(op, name)
                 if value is not None and is_value(value):
-                    self._say(value, _WANTED.get(role, "scaling"), op, _SIDES.get(role))
+                    self._state(value, _WANTED.get(role, "scaling"), op, _SIDES.get(role))
         if made is not None:
             for result in op.results:
                 if is_value(result):
-                    self._say(result, made, op)
+                    self._state(result, made, op)
         if made == "vec":
             for use in accesses(op, self.profile.arch).reads:
                 if is_value(use.value):
-                    self._say(use.value, "vec", op)
+                    self._state(use.value, "vec", op)
         elif OPS[op.name][0] == "tile_move" or op_spec(type(op)).shape is Shape.DPS_KEYED:
             for value in operand_groups(op).get("fp", ()):
                 if is_value(value):
-                    self._say(value, "scaling", op)
+                    self._state(value, "scaling", op)
 
     def _fed(self, op: Operation) -> bool:
         """A tile whose copy is in one of the matrix memories is loaded to ``mat``."""
@@ -147,8 +147,8 @@ class TileLocations:
         if source is None or not is_value(source) or not op.results:
             return False
         target, group = self._group(op.results[0]), self._group(source)
-        if group.place is None and target.place in _FED:
-            group.place, group.said_by, group.feeds, group.side = "mat", op, target.place, target.side
+        if group.space is None and target.space in _FED:
+            group.space, group.stated_by, group.feeds, group.side = "mat", op, target.space, target.side
             return True
         return False
 
@@ -161,7 +161,7 @@ class TileLocations:
         type_ = value.type
         assert isinstance(type_, TileType)
         group = self._group(value)
-        space = group.place or "vec"
+        space = group.space or "vec"
         layout = self._layout(group, space, type_)
         rows, cols = _whole(type_.rows, type_.cols, type_.element, layout)
         tile_type = TileBufType(

@@ -90,7 +90,7 @@ class Webs:
         by_key: dict[str, SSAValue] = {}
         for value, key in self.keys.items():
             self.join(by_key.setdefault(key, value), value)
-        for pairs in (_carried, _chosen, _kept, _accumulated, _overwritten):
+        for pairs in (_carried, _chosen, _start_of_update, _accumulated, _overwritten):
             for op in operations:
                 for one, other in pairs(op, self.lives.arch):
                     if is_value(other):
@@ -121,7 +121,7 @@ def _chosen(op: Operation, arch: str) -> _Pairs:
                 yield from tile_pairs(block, op.results)
 
 
-def _kept(op: Operation, arch: str) -> _Pairs:
+def _start_of_update(op: Operation, arch: str) -> _Pairs:
     """What a read-modify-write starts from."""
     if is_tile_operation(op):
         old = accesses(op, arch).old

@@ -16,7 +16,7 @@ from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.rotation import Rotation, iteration_distance, rotation_of
-from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
+from pto_dialect.passes.accesses.setting import ANY, Iteration, Setting
 from pto_dialect.passes.accesses.state import COUNT, Access, State, branch_states, learn, merged
 
 Channel = tuple[Extent, ...] | int
@@ -28,7 +28,7 @@ class Need(NamedTuple):
 
     access: Access
     leaf: Leaf
-    place: MemoryLocation
+    location: MemoryLocation
 
 
 class Runner:
@@ -139,8 +139,8 @@ class Follower(Runner):
         """The indices of the slots that the iterations of the loop hand to each other, or after how many iterations."""
         levels = Levels(sequence.block)
         self._same = Setting(levels.is_invariant_inside, None, self._range, reader.places.sums)
-        turn = loop.turn if loop is not None else None
-        self.later = Setting(levels.is_invariant, turn, self._range, reader.places.sums)
+        iteration = loop.iteration if loop is not None else None
+        self.later = Setting(levels.is_invariant, iteration, self._range, reader.places.sums)
 
     def leaf(self, leaf: Leaf, state: State) -> None:
         """One leaf runs."""
@@ -149,7 +149,7 @@ class Follower(Runner):
         keep = self.arch == "a2a3" and leaf.pipe == V
         for writes, locations in ((False, () if leaf.shows else leaf.reads), (True, leaf.writes)):
             for location in locations:
-                state.record(Access(leaf, number, writes, location, state.turn), keep)
+                state.record(Access(leaf, number, writes, location, state.iteration), keep)
 
     # ------------------------------------------------------------ dependences
 
@@ -166,7 +166,7 @@ class Follower(Runner):
                 for access in state.earlier(location):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
                         continue
-                    other = access.place
+                    other = access.location
                     if known and other.stop is not None and (other.stop <= start or stop <= other.start):
                         continue
                     if self._within(access, leaf, state) or not must_synchronize(
@@ -175,8 +175,8 @@ class Follower(Runner):
                         continue
                     if self._by_slot(access, location, row, state) or self._used_between(access, leaf, location, state):
                         continue
-                    setting = self.later if access.turn != state.turn else self._same
-                    if may_overlap(access.place, location, setting):
+                    setting = self.later if access.iteration != state.iteration else self._same
+                    if may_overlap(access.location, location, setting):
                         needs.append(Need(access, leaf, location))
         return needs
 
@@ -211,41 +211,50 @@ class Follower(Runner):
 
     def _by_slot(self, access: Access, location: MemoryLocation, row: list[int], state: State) -> bool:
         """Whether an access of an earlier iteration is done because both are of one slot."""
-        if not self.channels or access.turn == state.turn or not location.sides or location.frame != access.place.frame:
+        if (
+            not self.channels
+            or access.iteration == state.iteration
+            or not location.sides
+            or location.frame != access.location.frame
+        ):
             return False
         for number, channel in enumerate(self.channels, 1):
             if access.number > row[number * COUNT + access.leaf.pipe]:
                 continue
             if isinstance(channel, int):
-                turns = iteration_distance(access.place, location, self.later)
-                if turns is not None and turns >= channel:
+                distance = iteration_distance(access.location, location, self.later)
+                if distance is not None and distance >= channel:
                     return True
-            elif location.sides == access.place.sides == channel:
+            elif location.sides == access.location.sides == channel:
                 return True
         return False
 
     def _used_between(self, access: Access, leaf: Leaf, location: MemoryLocation, state: State) -> bool:
         """Whether another pipe must use a rotating slot between two fills by one pipe: that use waits for the first
         fill, and the second fill waits for the use."""
-        if access.turn == state.turn or access.leaf.pipe != leaf.pipe or location.sides != access.place.sides:
+        if (
+            access.iteration == state.iteration
+            or access.leaf.pipe != leaf.pipe
+            or location.sides != access.location.sides
+        ):
             return False
         index = rotation_of(location, self.later.sums)
-        turn = self.later.turn
-        if index is None or turn is None:
+        iteration = self.later.iteration
+        if index is None or iteration is None:
             return False
         return any(
             not one.writes
             and one.leaf.pipe != leaf.pipe
-            and one.place.frame == location.frame
-            and one.place.alias.is_certain
-            and _rotates(rotation_of(one.place, self.later.sums), index.modulus, turn)
+            and one.location.frame == location.frame
+            and one.location.alias.is_certain
+            and _rotates(rotation_of(one.location, self.later.sums), index.modulus, iteration)
             and implied(one, access, leaf, state)
             for one in state.earlier(location)
         )
 
     def _within(self, access: Access, leaf: Leaf, state: State) -> bool:
         """Whether both are in one item of the sequence, in the same iteration."""
-        if access.turn != state.turn:
+        if access.iteration != state.iteration:
             return False
         return access.leaf.path[self.depth][1] == leaf.path[self.depth][1]
 
@@ -253,10 +262,10 @@ class Follower(Runner):
         return self.reader.ranges.get(value, ANY)
 
 
-def _rotates(index: Rotation | None, modulus: int, turn: Turn) -> bool:
+def _rotates(index: Rotation | None, modulus: int, iteration: Iteration) -> bool:
     """Whether an index is each of its numbers once in as many iterations."""
     if index is None or index.modulus != modulus:
         return False
     terms = dict(index.total.terms)
-    factor = terms.pop((turn.counter,), 0)
-    return not terms and gcd(factor * turn.step, modulus) == 1
+    factor = terms.pop((iteration.counter,), 0)
+    return not terms and gcd(factor * iteration.step, modulus) == 1

@@ -33,7 +33,7 @@ def assign_lock_ids(sequence: Sequence, used: set[int]) -> None:
 
     Those that are under way together have different ones; where there are too few, one waits for the other needlessly.
     """
-    lives = [life for life in _lives(sequence) if is_lock(life[2])]
+    lives = [life for life in _live_ranges(sequence) if is_lock(life[2])]
     free = [number for number in range(NUMBERS) if number not in used] or list(range(NUMBERS))
     slots = sum(flag.count for _, _, flag in lives if flag.slot is not None)
     for _, _, flag in lives:
@@ -51,25 +51,25 @@ def assign_lock_ids(sequence: Sequence, used: set[int]) -> None:
             over[flag.event] = max(end, over[flag.event])
 
 
-def _lives(sequence: Sequence) -> list[tuple[int, int, Flag]]:
+def _live_ranges(sequence: Sequence) -> list[tuple[int, int, Flag]]:
     """The flags of a sequence and all in it, each with the first and the last place of the text that it is about."""
     live_ranges: list[tuple[int, int, Flag]] = []
-    _place(sequence, 0, live_ranges)
+    _insert_position(sequence, 0, live_ranges)
     return live_ranges
 
 
-def _place(sequence: Sequence, position: int, live_ranges: list[tuple[int, int, Flag]]) -> int:
+def _insert_position(sequence: Sequence, position: int, live_ranges: list[tuple[int, int, Flag]]) -> int:
     starts: list[int] = []
     ends: list[int] = []
     for item in sequence.items:
         starts.append(position)
         position += 1
         if isinstance(item, Loop):
-            first, position = position, _place(item.body, position, live_ranges)
+            first, position = position, _insert_position(item.body, position, live_ranges)
             live_ranges += [(first - 1, position, flag) for flag in item.carried]
         elif isinstance(item, Choice):
             for branch in item.branches:
-                position = _place(branch, position, live_ranges)
+                position = _insert_position(branch, position, live_ranges)
         ends.append(position)
     live_ranges += [(starts[flag.after], ends[flag.before], flag) for flag in sequence.flags if not flag.carried]
     return position

@@ -68,7 +68,7 @@ class _Iterations(Runner):
     def __init__(self, reader: Reader, channels: list[Channel]) -> None:
         super().__init__(reader)
         self.channels = channels
-        self.turn = 0
+        self.iteration = 0
         self.again: dict[Flag, None] = {}
 
     def part(self, flag: Flag) -> int:
@@ -83,7 +83,11 @@ class _Iterations(Runner):
         assert isinstance(state, _Counted)
         last = state.taken.get(flag, 0)
         # A rotating id is set again for the next use of its slot, which follows all earlier uses.
-        if self.turn and flag.ring is None and last > state.issue(flag.source)[self.part(flag) + COUNT + flag.target]:
+        if (
+            self.iteration
+            and flag.ring is None
+            and last > state.issue(flag.source)[self.part(flag) + COUNT + flag.target]
+        ):
             self.again[flag] = None
         super().set(flag, state)
 
@@ -96,7 +100,7 @@ class _Iterations(Runner):
     def take_slot(self, sequence: Sequence, flag: Flag, state: State) -> None:
         """The token of a slot is taken: what was known in the last iteration that had it, is."""
         assert isinstance(state, _Counted)
-        last = state.tokens.get(("last", flag)) if self.turn else None
+        last = state.tokens.get(("last", flag)) if self.iteration else None
         if last is not None and flag.ring is not None and flag.ring.ahead == 1:
             learn(state.issue(flag.target), last)
         elif last is not None and (start := self.part(flag)):
@@ -120,11 +124,11 @@ class _Iterations(Runner):
 def set_too_early(loop: Loop, reader: Reader, channels: list[Channel]) -> list[Flag]:
     """The flags in ``loop``, whose iterations hand on slots through ``channels``, that the next iteration may set
     before they were taken."""
-    turns = _Iterations(reader, channels[: _Counted.WIDTH // _PART - 1])
+    iterations = _Iterations(reader, channels[: _Counted.WIDTH // _PART - 1])
     state: State = _Counted()
     for flag in loop.carried:
         if not flag.rotates:
-            turns.set(flag, state)
-    for turns.turn in (0, 1):
-        state = turns.items(loop.body, state)
-    return list(turns.again)
+            iterations.set(flag, state)
+    for iterations.iteration in (0, 1):
+        state = iterations.items(loop.body, state)
+    return list(iterations.again)

@@ -39,11 +39,11 @@ def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | N
     the index of the later side."""
     candidates: list[tuple[int, Rotation]] = []
     for need in needs:
-        turns = iteration_distance(need.access.place, need.place, later)
-        index = rotation_of(need.place, later.sums)
-        if not turns or index is None:
+        distance = iteration_distance(need.access.location, need.location, later)
+        index = rotation_of(need.location, later.sums)
+        if not distance or index is None:
             return None
-        candidates.append((turns, index))
+        candidates.append((distance, index))
     if not candidates or len({index.modulus for _, index in candidates}) > 1:
         return None
     return min(candidates, key=lambda pair: pair[0])
@@ -51,24 +51,24 @@ def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | N
 
 def about(needs: Iterable[Need], sums: AffineAnalysis, carried: bool) -> tuple[int, int] | None:
     """How many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
-    candidates = {rotation_of(location, sums) for need in needs for location in (need.access.place, need.place)}
+    candidates = {rotation_of(location, sums) for need in needs for location in (need.access.location, need.location)}
     counts = {index.modulus if index is not None else 0 for index in candidates}
     return (counts.pop(), int(carried)) if len(counts) == 1 and 0 not in counts else None
 
 
 def ring_of(loop: Loop, index: Rotation, ahead: int) -> Ring | None:
     """Numbers that go round as ``index`` does, if each iteration in turn has another one."""
-    turn = loop.turn
-    if turn is None or not is_for(loop.op) or index.modulus > EVENTS or not 0 < ahead <= index.modulus:
+    iteration = loop.iteration
+    if iteration is None or not is_for(loop.op) or index.modulus > EVENTS or not 0 < ahead <= index.modulus:
         return None
     terms = dict(index.total.terms)
-    factor = terms.pop((turn.counter,), 0)
+    factor = terms.pop((iteration.counter,), 0)
     first, step = constant_of(loop.op.lb), constant_of(loop.op.step)
-    if terms or gcd(factor * turn.step, index.modulus) != 1 or factor <= 0:
+    if terms or gcd(factor * iteration.step, index.modulus) != 1 or factor <= 0:
         return None
     if not isinstance(first, int) or not isinstance(step, int) or first < 0 or step <= 0:
         return None
-    return Ring(loop.op, turn.counter, factor, index.total.constant, first, step, ahead)
+    return Ring(loop.op, iteration.counter, factor, index.total.constant, first, step, ahead)
 
 
 def assign_ring_ids(loop: Loop) -> None:

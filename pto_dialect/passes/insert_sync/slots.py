@@ -46,7 +46,7 @@ def chosen_by(location: MemoryLocation) -> Chosen | None:
 def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
     """Why one flag for all iterations of a loop orders what is about slots; empty where it is what the slots need."""
     needs = list(needs)
-    chosen = [chosen_by(location) for need in needs for location in (need.access.place, need.place)]
+    chosen = [chosen_by(location) for need in needs for location in (need.access.location, need.location)]
     if not all(chosen):
         return ""
     reason = rotations(needs, later)
@@ -58,17 +58,17 @@ def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
 
 
 def common_slot(
-    needs: Iterable[Need], item: Item, sequence: Sequence, locations: HandleLocations, turns: Setting
+    needs: Iterable[Need], item: Item, sequence: Sequence, locations: HandleLocations, setting: Setting
 ) -> Slot | None:
     """The slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
-    selected = {chosen_by(location) for need in needs for location in (need.access.place, need.place)}
+    selected = {chosen_by(location) for need in needs for location in (need.access.location, need.location)}
     chosen = selected.pop() if len(selected) == 1 else None
     if chosen is None or item.op.parent is not sequence.block:
         return None
     frame, (side,) = chosen
     count = frame[-1]
-    sources = {value for term, _ in side.start.terms for value in turns.sums.sources(term)}
-    if not isinstance(count, int) or count > EVENTS or all(turns.fixed(value) for value in sources):
+    sources = {value for term, _ in side.start.terms for value in setting.sums.sources(term)}
+    if not isinstance(count, int) or count > EVENTS or all(setting.fixed(value) for value in sources):
         return None
     levels = Levels(sequence.block)
     index = next((value for value in locations.indices.get(side.start, ()) if _ready(value, item.op, levels)), None)

@@ -43,7 +43,7 @@ def _iterations(loop: Loop, reader: Reader) -> None:
     state = solver.run(first)
     solver.earlier = solver.marks
     solver.loop = loop
-    state.turn = 1
+    state.iteration = 1
     solver.run(state)
     assign_slot_ids(loop, reader, solver.follower.channels)
 
@@ -51,7 +51,9 @@ def _iterations(loop: Loop, reader: Reader) -> None:
 def _chosen(needs: list[Need], source: int, target: int) -> object:
     """The multi-buffer and the index that all dependences between two pipes are about."""
     chosen = {
-        chosen_by(location) for need in _between(needs, source, target) for location in (need.access.place, need.place)
+        chosen_by(location)
+        for need in _between(needs, source, target)
+        for location in (need.access.location, need.location)
     }
     return chosen.pop() if len(chosen) == 1 else None
 
@@ -105,7 +107,7 @@ class _Solver:
         flags: list[tuple[Flag, tuple[int, ...]]] = []
         for (source, target), need in latest.items():
             after = need.access.leaf.path[depth][1]
-            carried = need.access.turn != state.turn and after >= index
+            carried = need.access.iteration != state.iteration and after >= index
             clocks, now = (self.earlier if carried else self.marks)[after]
             flag = Flag(source, target, after, index, self.sequence, carried, chosen=_chosen(needs, source, target))
             mine = _between(needs, source, target)
@@ -138,7 +140,7 @@ class _Solver:
         pairs = {(need.access.leaf.pipe, need.leaf.pipe): need.access.leaf.path[depth][1] for need in needs}
         for source, target in sorted(pairs, key=lambda pair: -pairs[pair]):
             mine = _between(needs, source, target)
-            if not mine or source == target or any(need.access.turn for need in mine):
+            if not mine or source == target or any(need.access.iteration for need in mine):
                 continue
             after = max(need.access.leaf.path[depth][1] for need in mine)
             flag = self._slot_flag(mine, index, item, after) or self._ring_flag(mine, index, after, loop)
@@ -165,15 +167,15 @@ class _Solver:
         rotation = rotations(mine, self.follower.later) if self.follower.reader.rings else None
         if rotation is None or rotation[0] < 2 or (rotation[0] == rotation[1].modulus and after < index):
             return None
-        turns, which = rotation
-        ring = ring_of(loop, which, turns)
+        distance, which = rotation
+        ring = ring_of(loop, which, distance)
         if ring is None:
             return None
         source, target = mine[0].access.leaf.pipe, mine[0].leaf.pipe
-        chosen = ("ahead", turns)
+        chosen = ("ahead", distance)
         return Flag(
             source, target, after, index, self.sequence, True, -1, chosen, ring.counter, which.modulus, ring,
-            (which.modulus, turns),
+            (which.modulus, distance),
         )  # fmt: skip
 
     def _enough(
@@ -195,7 +197,7 @@ class _Solver:
             if barriers:
                 for kind in range(item.pipe, len(row), COUNT):
                     row[kind] = state.now
-            return all(self.follower.done(need.access, need.place, row, state) for need in needs)
+            return all(self.follower.done(need.access, need.location, row, state) for need in needs)
         if without is not None:
             source, target, number = without.access.leaf.pipe, without.leaf.pipe, without.access.number
             others = (row for pipe, row in enumerate(state.clock) if pipe != target)

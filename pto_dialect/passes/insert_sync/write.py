@@ -177,8 +177,8 @@ class _Writer:
             return most
         # Whole steps, one more for what is left of one.
         length = self.binary(AddiOp, self.binary(SubiOp, most, first), self.constant(ring.step - 1))
-        turns = self.binary(DivUIOp, length, self.constant(ring.step))
-        return self.binary(AddiOp, self.binary(MuliOp, turns, self.constant(ring.step)), first)
+        rounds = self.binary(DivUIOp, length, self.constant(ring.step))
+        return self.binary(AddiOp, self.binary(MuliOp, rounds, self.constant(ring.step)), first)
 
 
 def _number(slot: SSAValue, first: int, near: Operation) -> SSAValue:

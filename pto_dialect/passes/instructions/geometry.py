@@ -46,13 +46,13 @@ class NotLoweredError(Exception):
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile operand. ``type`` is its own type, ``base`` the tile that it is a part of, ``whole`` the type of that one
-    and ``pointer`` its address; ``row`` and ``col`` are where it begins there, ``rows`` and ``cols`` its valid region,
-    all in elements."""
+    """A tile operand. ``type`` is its own type, ``base`` the tile that it is a part of, with the type ``base_type``,
+    ``pointer`` the address of that one; ``row`` and ``col`` are where it begins there, ``rows`` and ``cols`` its valid
+    region, all in elements."""
 
     type: TileBufType
     base: SSAValue
-    whole: TileBufType
+    base_type: TileBufType
     pointer: SSAValue
     row: Number
     col: Number
@@ -72,27 +72,27 @@ class Tile:
     @property
     def kind(self) -> str:
         """Layout: NZ, ZN, ZZ, NN, ND or DN."""
-        type_ = self.whole
+        type_ = self.base_type
         blayout = "col_major" if type_.loc == "left" and type_.slayout != "none_box" else type_.blayout
         return LAYOUT_NAME[blayout, type_.slayout]
 
     @property
     def width(self) -> int:
         """Columns of one column of blocks of the image, in elements."""
-        if self.whole.loc == "acc" or self.whole.fractal == 1024:
+        if self.base_type.loc == "acc" or self.base_type.fractal == 1024:
             return 16
         return C0_BYTES // self.bytes
 
     @property
     def loadable(self) -> bool:
         """Whether its blocks are those of transfers and products: 32 bytes wide, accumulators 16 elements."""
-        return self.whole.loc == "acc" or self.width * self.bytes == ROW_BYTES
+        return self.base_type.loc == "acc" or self.width * self.bytes == ROW_BYTES
 
     @property
     def height(self) -> int:
         """Rows of the image: those of the tile, the columns of one whose blocks are turned."""
-        rows = self.whole.cols if self.kind == "ZN" else self.whole.rows
-        return FRACTAL_ROWS if self.whole.loc == "acc" and rows == 1 else rows
+        rows = self.base_type.cols if self.kind == "ZN" else self.base_type.rows
+        return FRACTAL_ROWS if self.base_type.loc == "acc" and rows == 1 else rows
 
     @property
     def turned(self) -> bool:

@@ -63,7 +63,7 @@ class InstructionPass(PtoPass):
                 errors += refused or _results_in_use(ops, functions[-1])
                 lowered += ops
         for error in errors:
-            engine.report(self._told(error))
+            engine.report(self._reported(error))
         if errors:
             for function in functions:
                 function.erase()
@@ -80,7 +80,7 @@ class InstructionPass(PtoPass):
             for function in functions:
                 function.sweep()
 
-    def _told(self, error: NotLoweredError) -> Diagnostic:
+    def _reported(self, error: NotLoweredError) -> Diagnostic:
         message = f"{self.name} cannot lower {error.op.name}: {error.reason}"
         rule = self.unsupported
         return Diagnostic(rule.id, rule.severity, message, span_of(error.op), (), error.help)

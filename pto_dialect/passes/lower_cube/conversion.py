@@ -107,7 +107,7 @@ def _scalar(writer: Writer, entry: SSAValue, target: str) -> SSAValue:
 
 def _table(writer: Writer, value: SSAValue) -> SSAValue:
     tile = Reader(writer).tile(value)
-    if tile.bytes != _ENTRY_BYTES or tile.type.loc != "scaling" or tile.kind != "ND" or tile.whole.rows != 1:
+    if tile.bytes != _ENTRY_BYTES or tile.type.loc != "scaling" or tile.kind != "ND" or tile.base_type.rows != 1:
         raise NotLoweredError(writer.anchor, "a table of channels is a row of 64-bit entries in the fixpipe buffer")
     pointer = writer.seen_as(tile.pointer, f32)
     return writer.advanced(pointer, writer.mul(tile.col, _ENTRY_BYTES // 4))

@@ -63,7 +63,7 @@ def _bursts(writer: Writer, tile: Tile, view: View, rows: Number, cols: Number) 
         raise NotLoweredError(writer.anchor, "its elements are not side by side in global memory")
     if tile.type.pad:
         raise NotLoweredError(writer.anchor, "a load into L1 does not fill up rows")
-    pitch = tile.whole.cols if tile.kind == "ND" else tile.whole.rows
+    pitch = tile.base_type.cols if tile.kind == "ND" else tile.base_type.rows
     start = (
         writer.add(writer.mul(tile.row, pitch), tile.col)
         if tile.kind == "ND"
@@ -153,7 +153,7 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
     """``tmov`` and ``textract`` into L0A or L0B: a load of blocks, turned where the operand lies the other way."""
     op = writer.anchor
     left = dst.type.loc == "left"
-    list_ = source.kind == "ND" and source.whole.rows == 1
+    list_ = source.kind == "ND" and source.base_type.rows == 1
     if not (list_ or source.kind in ("NZ", "ZN")) or not (source.loadable and dst.loadable):
         raise NotLoweredError(op, f"no load into L0 reads the layout {source.kind}")
     if dst.bytes != source.bytes:
@@ -243,11 +243,11 @@ def _table(
     writer: Writer, source: Tile, dst: Tile, row: Number, col: Number, cls: type[MteL1BtOp | MteL1FbOp], name: str
 ) -> None:
     op = writer.anchor
-    if source.whole.rows != 1 or source.kind not in ("ND", "NZ") or dst.kind != "ND" or dst.whole.rows != 1:
+    if source.base_type.rows != 1 or source.kind not in ("ND", "NZ") or dst.kind != "ND" or dst.base_type.rows != 1:
         raise NotLoweredError(op, "a table is loaded from one row")
     start, target = (writer.add(tile.col, number) for tile, number in ((source, col), (dst, 0)))
     reader = Reader(writer)
-    reader.aligned(writer.add(source.row, row), source.whole.rows + 1, "row")
+    reader.aligned(writer.add(source.row, row), source.base_type.rows + 1, "row")
     reader.aligned(start, ROW_BYTES // source.bytes, "column")
     unit = ROW_BYTES if cls is MteL1BtOp else 2 * ROW_BYTES
     reader.aligned(target, unit // dst.bytes, "column")

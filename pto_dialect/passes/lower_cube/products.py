@@ -74,7 +74,7 @@ def product(writer: Writer, profile: Profile) -> None:
 
 def _is_same_location(writer: Writer, one: Tile, other: Tile) -> bool:
     same = _address(one.pointer) == _address(other.pointer)
-    layout = (one.height, one.whole.element) == (other.height, other.whole.element)
+    layout = (one.height, one.base_type.element) == (other.height, other.base_type.element)
     return same and layout and writer.is_equal(one.row, other.row) and writer.is_equal(one.col, other.col)
 
 
@@ -109,7 +109,7 @@ class Product:
         for tile, kinds in ((self.left, ("NZ",)), (self.right, ("ZN",)), (self.dst, ("NZ",))):
             if tile.kind not in kinds or not tile.loadable:
                 raise NotLoweredError(op, f"a {tile.type.loc} tile in the layout {tile.kind}")
-        if self.bias is not None and (self.bias.kind != "ND" or self.bias.whole.rows != 1):
+        if self.bias is not None and (self.bias.kind != "ND" or self.bias.base_type.rows != 1):
             raise NotLoweredError(op, "a bias is one row")
         if not writer.is_equal(self.k, self.right.rows) and not isinstance(self.right.rows, int):
             raise NotLoweredError(op, "its operands may have different sizes along k")
@@ -118,7 +118,7 @@ class Product:
         """Whole, or in parts along n where the accumulator has other rows than the instruction counts, and along k
         where an operand has."""
         writer = self.writer
-        list_ = self.left.whole.rows == 1
+        list_ = self.left.base_type.rows == 1
         by_n = not self._fits(self.m, self.dst.height)
         by_k = not ((list_ or self._fits(self.m, self.left.height)) and self._fits(self.n, self.right.height))
         if by_n and not isinstance(self.k, int):
@@ -158,7 +158,7 @@ class Product:
     def _put(self, cls: type[ClausedMadOp], first: Number, n: Number, at: Number, k: Number) -> None:
         """One instruction: ``k`` products from ``at`` on, for ``n`` columns from ``first`` on."""
         writer, reader = self.writer, Reader(self.writer)
-        list_ = self.left.whole.rows == 1
+        list_ = self.left.base_type.rows == 1
         left = writer.add(self.left.col, at) if list_ else reader.offset(self.left, 0, at)
         right, out = reader.offset(self.right, at, first), reader.offset(self.dst, 0, first)
         operands: dict[str, SSAValue | tuple[SSAValue, ...] | None] = {

@@ -167,7 +167,7 @@ def move_out(writer: Writer, profile: Profile, source: Tile, dst: Tile, window: 
 
 def _lines(back: WriteBack, dst: Tile, sizes: tuple[Number, Number], at: tuple[Number, Number]) -> None:
     writer = back.writer
-    pitch = dst.whole.cols if dst.kind == "ND" else dst.whole.rows
+    pitch = dst.base_type.cols if dst.kind == "ND" else dst.base_type.rows
     layout = "nz2nd" if dst.kind == "ND" else "nz2dn loop0_src_stride"
     line, inside = at if dst.kind == "ND" else at[::-1]
     start = writer.add(writer.mul(line, pitch), inside)

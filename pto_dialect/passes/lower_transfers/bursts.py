@@ -190,7 +190,7 @@ def _pad(writer: Writer, tile: Tile, cols: Number) -> SSAValue | None:
     if not pad or cols == tile.type.cols:
         return None
     op, element = writer.anchor, tile.type.element
-    if tile.kind != "ND" or tile.type.cols != tile.whole.cols:
+    if tile.kind != "ND" or tile.type.cols != tile.base_type.cols:
         raise NotLoweredError(op, "a transfer fills up whole rows of a tile and nothing else")
     if 8 * tile.bytes not in _PADDED:
         raise NotLoweredError(op, f"a transfer does not fill up rows of {tile.element}")

@@ -16,7 +16,7 @@ from pto_dialect.passes.instructions.writer import Number, Writer
 from pto_dialect.passes.lower_vector.registers import offset_in
 
 
-def _place(writer: Writer, name: str) -> tuple[SSAValue, SSAValue]:
+def _element_offset(writer: Writer, name: str) -> tuple[SSAValue, SSAValue]:
     """The pointer of a tile, and the offset of the element in elements."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
@@ -38,7 +38,7 @@ def _check(writer: Writer, pointer: SSAValue, number: SSAValue) -> None:
 def get(writer: Writer) -> None:
     """``tgetval`` of a tile in the unified buffer. Raises :class:`NotLoweredError`."""
     (result,) = writer.anchor.results
-    pointer, offset = _place(writer, "src")
+    pointer, offset = _element_offset(writer, "src")
     _check(writer, pointer, result)
     made = writer.pto(LoadOp, {"ptr": pointer, "offset": offset}, result=result.type)
     made.name_hint = result.name_hint
@@ -49,7 +49,7 @@ def put(writer: Writer) -> None:
     """``tsetval`` of a tile in the unified buffer. Raises :class:`NotLoweredError`."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
-    pointer, offset = _place(writer, "dst")
+    pointer, offset = _element_offset(writer, "dst")
     (value,) = operand_groups(op)["val"]
     _check(writer, pointer, value)
     writer.pto(StoreOp, {"ptr": pointer, "offset": offset, "value": value})

@@ -31,9 +31,9 @@ class Lines(NamedTuple):
 def lines_of(writer: Writer, tile: Tile, rows: Number, cols: Number) -> Lines:
     """The steps of ``rows`` x ``cols`` elements of a tile. Raises :class:`NotLoweredError`."""
     if tile.kind == "ND":
-        return Lines((Step(rows, tile.whole.cols),), (Step(cols, 1),))
+        return Lines((Step(rows, tile.base_type.cols),), (Step(cols, 1),))
     if tile.kind == "DN":
-        return Lines((Step(rows, 1),), (Step(cols, tile.whole.rows),))
+        return Lines((Step(rows, 1),), (Step(cols, tile.base_type.rows),))
     if tile.kind != "NZ" or tile.width * tile.bytes != ROW_BYTES:
         raise NotLoweredError(writer.anchor, f"no transfer makes the layout {tile.kind}")
     width = tile.width

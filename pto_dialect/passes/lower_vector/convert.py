@@ -126,15 +126,15 @@ class Conversion:
     def write(self) -> None:
         """A loop over rows with one over registers in it."""
         rows, cols = self.dst.rows, self.dst.cols
-        dense = all(tile.whole.cols == cols and tile.col == 0 for tile in (self.src, self.dst))
+        dense = all(tile.base_type.cols == cols and tile.col == 0 for tile in (self.src, self.dst))
         if dense:
             rows, cols = 1, self.writer.mul(rows, cols)
 
         def function() -> None:
             elements = [self.src.type.element, *(step.element for step in self.chain)]
             widths = {bytes_of(element) for element in elements[:-1]}
-            whole = {self.width} if isinstance(cols, int) and cols >= self.lanes else set[int]()
-            for width in sorted(widths | whole):
+            full = {self.width} if isinstance(cols, int) and cols >= self.lanes else set[int]()
+            for width in sorted(widths | full):
                 self.masks[width] = Registers(self.writer, IntegerType(8 * width)).whole()
             self.writer.repeat(rows, lambda line: self._line(line, cols))
 
@@ -149,8 +149,8 @@ class Conversion:
         if not isinstance(cols, int):
             writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
 
-    def _step(self, line: Number, turn: Number, cols: Number) -> None:
-        at = self.writer.mul(turn, self.lanes)
+    def _step(self, line: Number, iteration: Number, cols: Number) -> None:
+        at = self.writer.mul(iteration, self.lanes)
         self._turn(line, at, self.writer.least(self.writer.sub(cols, at), self.lanes))
 
     def _turn(self, line: Number, at: Number, left: Number | None) -> None:

@@ -28,7 +28,7 @@ from .tiles import is_same_location, refuse_overlap, torn, transposed
 
 @dataclass(frozen=True)
 class Step:
-    """One operation: its row, its tiles, its scalar. ``kept`` states whether its result is stored, ``cyclic`` whether
+    """One operation: its row, its tiles, its scalar. ``is_stored``: whether its result is stored; ``cyclic``: whether
     the columns of a row read its values cyclically."""
 
     op: Operation
@@ -36,7 +36,7 @@ class Step:
     dst: Tile
     sources: dict[str, Tile]
     number: SSAValue | None
-    kept: bool = True
+    is_stored: bool = True
     cyclic: bool = False
 
     @property
@@ -125,7 +125,7 @@ class Loops:
         rows, cols = dst.rows, dst.cols
         tiles = [tile for step in self.steps for tile in (step.dst, *step.sources.values())]
         dense = not any(step.alone for step in self.steps)
-        dense = dense and all(tile.whole.cols == cols and tile.col == 0 for tile in tiles)
+        dense = dense and all(tile.base_type.cols == cols and tile.col == 0 for tile in tiles)
         if dense:
             rows, cols = 1, self.writer.mul(rows, cols)
 
@@ -179,8 +179,8 @@ class Loops:
         if not isinstance(cols, int):
             writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
 
-    def _step(self, line: Number, turn: Number, cols: Number) -> None:
-        at = self.writer.mul(turn, self.lanes)
+    def _step(self, line: Number, iteration: Number, cols: Number) -> None:
+        at = self.writer.mul(iteration, self.lanes)
         self._tail(line, at, self.writer.sub(cols, at))
 
     def _tail(self, line: Number, at: Number, left: Number) -> None:
@@ -211,7 +211,7 @@ class Loops:
             made = self._value(step, formula_of(step.row), values, mask)
             known = [one for one in known if not is_same_location(one[0], step.dst)]
             known.append((step.dst, False, made))
-            if step.kept:
+            if step.is_stored:
                 self.registers.store(made, step.dst.pointer, self._offset(False, step.dst, line, at), mask)
 
     def _value(self, step: Step, formula: Formula, values: dict[object, SSAValue], mask: SSAValue) -> SSAValue:
@@ -258,10 +258,10 @@ class Loops:
 
     def _offset(self, spread: bool, tile: Tile, line: Number, at: Number) -> Number:
         writer = self.writer
-        key = (spread, tile.row, tile.col, tile.whole.cols)
+        key = (spread, tile.row, tile.col, tile.base_type.cols)
         if key not in self.offsets:
             row = tile.row if spread else writer.add(tile.row, line)
-            start = writer.add(writer.mul(row, tile.whole.cols), tile.col)
+            start = writer.add(writer.mul(row, tile.base_type.cols), tile.col)
             self.offsets[key] = writer.add(start, at)
         return self.offsets[key]
 

@@ -177,7 +177,7 @@ def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
     steps: list[Step] = []
     for number, step in enumerate(run):
         again = any(is_same_location(step.dst, later.dst) for later in run[number + 1 :])
-        steps.append(replace(step, kept=not again and not needless[step.dst.base]))
+        steps.append(replace(step, is_stored=not again and not needless[step.dst.base]))
     return _needed(steps)
 
 
@@ -187,7 +187,7 @@ def _needed(run: Sequence[Step]) -> list[Step]:
     for step in reversed(run):
         reader = next((one for one in reversed(needed) if _accesses(one, step.dst)), None)
         read = reader is not None and any(is_same_location(tile, step.dst) for tile in reader.sources.values())
-        if step.kept or read:
+        if step.is_stored or read:
             needed.append(step)
     return needed[::-1]
 

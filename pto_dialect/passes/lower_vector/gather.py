@@ -30,14 +30,14 @@ _FARTHEST = {2: 1 << 15, 4: 1 << 31}
 """Elements that an index with the width of an element reaches, without its sign."""
 
 
-class Places:
+class Elements:
     """Registers of positions in the memory of a tile, for elements of 2 or 4 bytes."""
 
     def __init__(self, writer: Writer, tile: Tile) -> None:
         op = writer.anchor
         if tile.bytes not in _FARTHEST:
             raise NotLoweredError(op, f"{tile.element} has no positions of its own width")
-        if tile.whole.rows * tile.whole.cols > _FARTHEST[tile.bytes]:
+        if tile.base_type.rows * tile.base_type.cols > _FARTHEST[tile.bytes]:
             raise NotLoweredError(op, f"positions of {8 * tile.bytes} bits do not reach all of its elements")
         self.writer = writer
         self.tile = tile
@@ -87,7 +87,7 @@ def _rows(reader: Reader, *tiles: Tile) -> None:
         reader.aligned(tile.col, ROW_BYTES // tile.bytes, "column")
 
 
-def _apart(writer: Writer, dst: Tile, *sources: Tile) -> None:
+def _refuse_overlap(writer: Writer, dst: Tile, *sources: Tile) -> None:
     refuse_overlap(writer.anchor, sources, dst, "elements that are read later")
 
 
@@ -100,7 +100,7 @@ def _elements(writer: Writer, reader: Reader, src: Tile, dst: Tile, *positions: 
     """What holds where elements of ``src`` go to ``dst`` one by one, maybe to ``positions``."""
     _rows(reader, src, dst, *positions)
     _same_bits(writer, src, dst)
-    _apart(writer, dst, src, *positions)
+    _refuse_overlap(writer, dst, src, *positions)
 
 
 def _opened(writer: Writer) -> tuple[PtoOp, Mapping[str, Sequence[SSAValue]], Reader]:
@@ -111,11 +111,11 @@ def _opened(writer: Writer) -> tuple[PtoOp, Mapping[str, Sequence[SSAValue]], Re
 
 
 def _whole(writer: Writer, tile: Tile) -> None:
-    if (tile.row, tile.col) != (0, 0) or (tile.type.rows, tile.type.cols) != (tile.whole.rows, tile.whole.cols):
+    if (tile.row, tile.col) != (0, 0) or (tile.type.rows, tile.type.cols) != (tile.base_type.rows, tile.base_type.cols):
         raise NotLoweredError(writer.anchor, "positions count from the beginning of a tile, not of a part of one")
 
 
-def _gathered(writer: Writer, positions: Places, src: Tile, index: SSAValue, mask: SSAValue) -> SSAValue:
+def _gathered(writer: Writer, positions: Elements, src: Tile, index: SSAValue, mask: SSAValue) -> SSAValue:
     kind = Registers(writer, src.type.element).type
     return writer.pto(VGather2Op, {"source": src.pointer, "offsets": index, "mask": mask}, result=kind)
 
@@ -125,10 +125,10 @@ def lower_transposition(writer: Writer) -> None:
     _, groups, reader = _opened(writer)
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
     _elements(writer, reader, src, dst)
-    positions, registers, step = Places(writer, src), Registers(writer, dst.type.element), src.whole.cols
+    positions, registers, step = Elements(writer, src), Registers(writer, dst.type.element), src.base_type.cols
 
-    def column(line: Number, turn: Number, left: Number | None) -> None:
-        at = writer.mul(turn, registers.lanes)
+    def column(line: Number, iteration: Number, left: Number | None) -> None:
+        at = writer.mul(iteration, registers.lanes)
         mask = registers.part(left)
         index = positions.every(step, at, line, mask)
         value = _gathered(writer, positions, src, index, mask)
@@ -150,11 +150,11 @@ def lower_gather(writer: Writer) -> None:
     indices = reader.tile(groups["indices"][0])
     _elements(writer, reader, src, dst, indices)
     _whole(writer, src)
-    positions, registers = Places(writer, src), Registers(writer, dst.type.element)
+    positions, registers = Elements(writer, src), Registers(writer, dst.type.element)
     lanes = min(registers.lanes, Registers(writer, indices.type.element).lanes)
 
-    def part(line: Number, turn: Number, left: Number | None) -> None:
-        at = writer.mul(turn, lanes)
+    def part(line: Number, iteration: Number, left: Number | None) -> None:
+        at = writer.mul(iteration, lanes)
         mask = (
             registers.first(lanes if left is None else left) if lanes < registers.lanes or left else registers.whole()
         )
@@ -169,7 +169,7 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
     """The elements of each row, or the rows, that a pattern keeps."""
     op = writer.anchor
     _rows(reader, src, dst)
-    _apart(writer, dst, src)
+    _refuse_overlap(writer, dst, src)
     step, first = MASK_PATTERNS[pattern]
     along = _along_rows(op)
     length = src.rows if along else src.cols
@@ -179,11 +179,11 @@ def _gather_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patter
     rows, cols = (count, src.cols) if along else (src.rows, count)
     if cols != dst.cols or (isinstance(rows, int) and isinstance(dst.rows, int) and rows > dst.rows):
         raise NotLoweredError(op, f"its pattern keeps {cols} elements of a row, and they fill rows of {dst.cols}")
-    positions, registers = Places(writer, src), Registers(writer, src.type.element)
+    positions, registers = Elements(writer, src), Registers(writer, src.type.element)
     pointer = writer.seen_as(dst.pointer, src.type.element)
 
-    def part(line: Number, turn: Number, left: Number | None) -> None:
-        at = writer.mul(turn, registers.lanes)
+    def part(line: Number, iteration: Number, left: Number | None) -> None:
+        at = writer.mul(iteration, registers.lanes)
         mask = registers.part(left)
         if along:
             value = registers.row(src, writer.add(writer.mul(line, step), first), at, left)
@@ -209,14 +209,14 @@ def lower_block_gather(writer: Writer) -> None:
     src, offsets, dst = (reader.tile(groups[name][0]) for name in ("src", "offsets", "dst"))
     _rows(reader, src, offsets, dst)
     _same_bits(writer, src, dst)
-    _apart(writer, dst, src, offsets)
+    _refuse_overlap(writer, dst, src, offsets)
     _whole(writer, src)
     if offsets.bytes != 4:
         raise NotLoweredError(op, f"blocks have offsets of 32 bits, found {offsets.element}")
     registers, words = Registers(writer, dst.type.element), Registers(writer, offsets.type.element)
 
-    def part(line: Number, turn: Number, left: Number | None) -> None:
-        at, blocks = writer.mul(turn, registers.lanes), writer.mul(turn, 8)
+    def part(line: Number, iteration: Number, left: Number | None) -> None:
+        at, blocks = writer.mul(iteration, registers.lanes), writer.mul(iteration, 8)
         count = 8 if left is None else writer.ceildiv(writer.mul(left, dst.bytes), ROW_BYTES)
         index = words.row(offsets, line, blocks, count)
         groups_ = {"source": src.pointer, "offsets": index, "mask": words.first(count)}
@@ -240,12 +240,12 @@ def lower_scatter(writer: Writer) -> None:
     indexes = reader.tile(groups["indexes"][0])
     _elements(writer, reader, src, dst, indexes)
     _whole(writer, dst)
-    positions, registers = Places(writer, dst), Registers(writer, src.type.element)
+    positions, registers = Elements(writer, dst), Registers(writer, src.type.element)
     if indexes.bytes != src.bytes:
         raise NotLoweredError(op, f"positions of {element_name(src.type.element)} are as wide as the elements")
 
-    def part(line: Number, turn: Number, left: Number | None) -> None:
-        at = writer.mul(turn, registers.lanes)
+    def part(line: Number, iteration: Number, left: Number | None) -> None:
+        at = writer.mul(iteration, registers.lanes)
         mask = registers.part(left)
         index = positions.read(indexes, line, at, left)
         value = registers.row(src, line, at, left)
@@ -266,17 +266,17 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
     if not isinstance(src.cols, int) or not isinstance(dst.cols, int) or not writer.is_equal(src.rows, dst.rows):
         raise NotLoweredError(op, "how many elements its pattern places only a run knows")
     cols = min(src.cols, max(-(-(dst.cols - first) // step), 0))
-    positions, registers = Places(writer, dst), Registers(writer, dst.type.element)
+    positions, registers = Elements(writer, dst), Registers(writer, dst.type.element)
 
-    def clear(line: Number, turn: Number, left: Number | None) -> None:
+    def clear(line: Number, iteration: Number, left: Number | None) -> None:
         mask = registers.part(left)
         zero = writer.function.constant(0.0 if dst.element[0] in "fb" else 0, dst.type.element)
         nothing = writer.pto(VDupOp, {"input": zero, "mask": mask}, result=registers.type)
-        at = writer.mul(turn, registers.lanes)
+        at = writer.mul(iteration, registers.lanes)
         registers.store(nothing, dst.pointer, offset_in(writer, dst, line, at), mask)
 
-    def spread(line: Number, turn: Number, left: Number | None) -> None:
-        at = writer.mul(turn, registers.lanes)
+    def spread(line: Number, iteration: Number, left: Number | None) -> None:
+        at = writer.mul(iteration, registers.lanes)
         mask = registers.part(left)
         index = positions.every(step, line, writer.add(writer.mul(at, step), first), mask)
         value = registers.row(src, line, at, left)

@@ -40,9 +40,9 @@ class Scores:
     """A group in lanes of 32 bits: the scores as floats, their records as two 32-bit words, the lanes with NaN."""
 
     numbers: SSAValue
-    words: SSAValue
+    bits: SSAValue
     positions: SSAValue
-    strange: SSAValue
+    nan_lanes: SSAValue
 
 
 class PartialGroup:
@@ -86,7 +86,7 @@ class PartialGroup:
         if room < GROUP:
             lanes = self._compared(rank, writer.function.constant(room, i32), "lt", lanes)
         score = self._with_number(VMulsOp, rank, RECORD // 4)
-        for value, offsets in ((scores.words, score), (scores.positions, self._with_number(VAddsOp, score, 1))):
+        for value, offsets in ((scores.bits, score), (scores.positions, self._with_number(VAddsOp, score, 1))):
             writer.pto(VScatterOp, {"value": value, "destination": target, "offsets": offsets, "mask": lanes})
 
     # ------------------------------------------------------------ operations
@@ -148,21 +148,21 @@ class PartialGroup:
         """How many of what fills up the group come before a lane: all before a score that is less, or no number."""
         ramp = self.writer.pto(VCiOp, {"index": self.writer.function.constant(0, i32)}, result=self.integers.type)
         filler = self.writer.function.constant(self.filler, f32)
-        after_filler = self._both(PorOp, self._compared(scores.numbers, filler, "lt", self.all), scores.strange)
+        after_filler = self._both(PorOp, self._compared(scores.numbers, filler, "lt", self.all), scores.nan_lanes)
         start = self._chosen(self._everywhere(GROUP - self.count, i32), self._everywhere(0, i32), after_filler)
         return self._chosen(start, self._with_number(VAddsOp, ramp, -self.count), self.given)
 
-    def _ranked(self, scores: Scores, line: Number, at: int, turn: Number, rank: SSAValue) -> SSAValue:
+    def _ranked(self, scores: Scores, line: Number, at: int, iteration: Number, rank: SSAValue) -> SSAValue:
         """The ranks with one more score: it precedes smaller ones, and equal ones that follow it. NaN is less than all
         numbers and equal to other NaNs."""
         writer = self.writer
-        offset = offset_in(writer, self.src, line, writer.add(at, turn))
+        offset = offset_in(writer, self.src, line, writer.add(at, iteration))
         one = self._numbers(self.halves.spread(self.src.pointer, offset))
         number = self._compared(one, one, "eq", self.all)
         before = self._compared(one, scores.numbers, "gt", self.all)
-        before = self._both(PorOp, before, self._both(PandOp, scores.strange, number))
-        equal = self._both(PorOp, self._compared(one, scores.numbers, "eq", self.all), scores.strange)
-        up_to = self.floats.first(writer.add(turn, 1))
+        before = self._both(PorOp, before, self._both(PandOp, scores.nan_lanes, number))
+        equal = self._both(PorOp, self._compared(one, scores.numbers, "eq", self.all), scores.nan_lanes)
+        up_to = self.floats.first(writer.add(iteration, 1))
         later = writer.pto(PnotOp, {"input": up_to, "mask": self.all}, result=_KIND)
         counted = self._both(PorOp, before, self._both(PandOp, equal, later))
         return self._chosen(self._with_number(VAddsOp, rank, 1), rank, counted)

@@ -67,7 +67,7 @@ def _tiles(writer: Writer, row: Reduction) -> tuple[Tile, Tile]:
         raise NotLoweredError(op, f"its source lies in the layout {src.kind}, registers are loaded from rows")
     reader.aligned(src.col, ROW_BYTES // src.bytes, "column")
     # Elements written after the start of the source were read before: all rows of a column, or earlier rows.
-    allowed = has_same_start(src, dst) and (dst.whole.rows == 1 or dst.kind == "DN")
+    allowed = has_same_start(src, dst) and (dst.base_type.rows == 1 or dst.kind == "DN")
     refuse_overlap(op, () if allowed else (src,), dst, "values that are reduced later")
     return src, dst
 
@@ -120,11 +120,11 @@ class RowFunction:
         more = writer.ceildiv(writer.sub(cols, lanes), step)
         self._store(line, writer.fold(more, total, lambda turn, before: self._next(line, turn, before)))
 
-    def _next(self, line: Number, turn: Number, total: SSAValue) -> SSAValue:
+    def _next(self, line: Number, iteration: Number, total: SSAValue) -> SSAValue:
         """The total after one more register."""
         writer, registers = self.writer, self.registers
         step = registers.lanes - self.kept
-        at = writer.add(writer.mul(turn, step), step)
+        at = writer.add(writer.mul(iteration, step), step)
         left = writer.sub(self.src.cols, at)
         loaded = self._load(line, at, left)
         spread = writer.pto(VDupOp, {"input": total, "mask": self.all}, {"position": _LOWEST}, registers.type)
@@ -165,8 +165,8 @@ class NarrowSums(RowFunction):
         writer, cols, lanes = self.writer, self.src.cols, self.registers.lanes
         more = writer.sub(writer.ceildiv(cols, lanes), 1)
 
-        def add(turn: Number, total: SSAValue) -> SSAValue:
-            at = writer.add(writer.mul(turn, lanes), lanes)
+        def add(iteration: Number, total: SSAValue) -> SSAValue:
+            at = writer.add(writer.mul(iteration, lanes), lanes)
             values = {"lhs": total, "rhs": self._part(line, at), "mask": self.wide_all}
             return writer.pto(VAddOp, values, result=self.wide.type)
 
@@ -249,9 +249,9 @@ class ColumnFunction:
             mask, blocks = self.registers.first(rest), self.registers.blocks(rest)
             self._columns(full * lanes, mask, blocks)
 
-    def _part(self, turn: Number, cols: Number) -> None:
+    def _part(self, iteration: Number, cols: Number) -> None:
         writer, lanes = self.writer, self.registers.lanes
-        at = writer.mul(turn, lanes)
+        at = writer.mul(iteration, lanes)
         left = writer.least(writer.sub(cols, at), lanes)
         self._columns(at, self.registers.first(left), self.registers.blocks(left))
 
@@ -262,8 +262,8 @@ class ColumnFunction:
         def load(line: Number) -> SSAValue:
             return registers.load(self.src.pointer, offset_in(writer, self.src, line, at), blocks)
 
-        def add(turn: Number, total: SSAValue) -> SSAValue:
-            values = {"lhs": total, "rhs": load(writer.add(turn, 1)), "mask": mask}
+        def add(iteration: Number, total: SSAValue) -> SSAValue:
+            values = {"lhs": total, "rhs": load(writer.add(iteration, 1)), "mask": mask}
             return writer.pto(self.pair, values, result=registers.type)
 
         total = writer.fold(rows - 1, load(0), add)

@@ -119,8 +119,8 @@ def pieces(writer: Writer, cols: Number, lanes: int, body: Callable[[Number, Num
     are left for it where that may be fewer."""
     if not isinstance(cols, int):
 
-        def part(turn: Number) -> None:
-            body(turn, writer.least(writer.sub(cols, writer.mul(turn, lanes)), lanes))
+        def part(iteration: Number) -> None:
+            body(iteration, writer.least(writer.sub(cols, writer.mul(iteration, lanes)), lanes))
 
         writer.repeat(writer.ceildiv(cols, lanes), part)
         return
@@ -159,5 +159,5 @@ def offset_in(writer: Writer, tile: Tile, line: Number, at: Number = 0) -> Numbe
     """Elements from the beginning of a tile's memory to an element of a row, of tiles of columns the first one."""
     row = writer.add(tile.row, line)
     if tile.kind == "DN":
-        return writer.add(writer.mul(tile.col, tile.whole.rows), row)
-    return writer.add(writer.add(writer.mul(row, tile.whole.cols), tile.col), at)
+        return writer.add(writer.mul(tile.col, tile.base_type.rows), row)
+    return writer.add(writer.add(writer.mul(row, tile.base_type.cols), tile.col), at)

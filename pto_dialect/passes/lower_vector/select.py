@@ -43,23 +43,23 @@ class Bits:
         self.lanes = registers.lanes * self.count
         """Elements of a piece."""
         self.size = self.lanes // 8
-        self.width = tile.whole.cols * tile.bytes
+        self.width = tile.base_type.cols * tile.bytes
         """Bytes of a row."""
         self.pointer = writer.seen_as(tile.pointer, _BYTE)
         self.room = 0
         """Where pieces follow one another through the valid region: how many of them a row of it holds."""
 
-    def _offset(self, line: Number, turn: Number) -> Number:
+    def _offset(self, line: Number, iteration: Number) -> Number:
         writer = self.writer
         if self.room:
-            piece = writer.add(writer.mul(line, self.width // self.size), turn)
+            piece = writer.add(writer.mul(line, self.width // self.size), iteration)
             row = writer.add(self.tile.row, writer.div(piece, self.room))
-            start = writer.add(writer.mul(row, self.tile.whole.cols * self.tile.bytes), self.tile.col)
+            start = writer.add(writer.mul(row, self.tile.base_type.cols * self.tile.bytes), self.tile.col)
             return writer.add(start, writer.mul(writer.rest(piece, self.room), self.size))
         start = writer.add(writer.mul(writer.add(self.tile.row, line), self.width), self.tile.col)
-        return writer.add(start, writer.mul(turn, self.size))
+        return writer.add(start, writer.mul(iteration, self.size))
 
-    def store(self, line: Number, turn: Number, masks: Sequence[SSAValue]) -> None:
+    def store(self, line: Number, iteration: Number, masks: Sequence[SSAValue]) -> None:
         """The predicates of a piece, one bit for each element."""
         writer, kind = self.writer, MaskType("b16")
         value = masks[0]
@@ -72,24 +72,24 @@ class Bits:
             if len(packed) == 2:
                 full_mask = Registers(writer, IntegerType(16)).whole()
                 value = writer.pto(PorOp, {"src0": packed[0], "src1": packed[1], "mask": full_mask}, result=kind)
-        self._put(line, turn, value, "NORM" if self.registers.bytes == 1 else "PK")
+        self._put(line, iteration, value, "NORM" if self.registers.bytes == 1 else "PK")
 
-    def clear(self, line: Number, turn: Number) -> None:
+    def clear(self, line: Number, iteration: Number) -> None:
         """A piece without a bit."""
         nothing = self.writer.pto(PsetB8Op, {}, {"pattern": StringAttr("PAT_ALLF")}, MaskType("b8"))
-        self._put(line, turn, nothing, "NORM" if self.registers.bytes == 1 else "PK")
+        self._put(line, iteration, nothing, "NORM" if self.registers.bytes == 1 else "PK")
 
-    def _put(self, line: Number, turn: Number, value: SSAValue, dist: str) -> None:
-        offset = self.writer.index(self._offset(line, turn))
+    def _put(self, line: Number, iteration: Number, value: SSAValue, dist: str) -> None:
+        offset = self.writer.index(self._offset(line, iteration))
         groups = {"value": value, "destination": self.pointer, "offset": offset}
         self.writer.pto(PstsOp, groups, {"dist": StringAttr(dist)})
 
-    def load(self, line: Number, turn: Number) -> list[SSAValue]:
+    def load(self, line: Number, iteration: Number) -> list[SSAValue]:
         """The predicates of a piece."""
         writer, wide = self.writer, self.registers.bytes > 1
         kind = MaskType("b16" if wide else "b8")
         dist = StringAttr("US" if wide else "NORM")
-        offset = writer.index(self._offset(line, turn))
+        offset = writer.index(self._offset(line, iteration))
         loaded = writer.pto(PldsOp, {"source": self.pointer, "offset": offset}, {"dist": dist}, kind)
         if self.count == 1:
             return [loaded]
@@ -124,7 +124,7 @@ def lower_comparison(writer: Writer) -> None:
     refuse_overlap(op, [first, *([other] if other is not None else [])], dst, "elements that are compared later")
     if first.element not in _COMPARED or (other is not None and other.type.element != first.type.element):
         raise NotLoweredError(op, f"the vector unit does not compare {first.element} with {(other or first).element}")
-    if (dst.type.rows, dst.type.cols) != (dst.whole.rows, dst.whole.cols):
+    if (dst.type.rows, dst.type.cols) != (dst.base_type.rows, dst.base_type.cols):
         raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
     number = None if pair else _number(writer, groups["scalar"][0], first)
     mode = op.attributes.get("cmpMode")
@@ -155,13 +155,13 @@ def _pack_rows(bits: Bits, src: Tile) -> Tile:
     if not isinstance(rows, int) or not isinstance(cols, int):
         raise NotLoweredError(op, "its rows of bits are contiguous, and where they begin is known at run time only")
     if bits.count == 2 and cols % bits.lanes and rows > 1:
-        if src.whole.cols != cols:
+        if src.base_type.cols != cols:
             raise NotLoweredError(op, "its rows of bits are contiguous and begin within a predicate")
         rows, cols = 1, rows * cols
     pieces = -(-cols // bits.lanes)
-    if rows * pieces * bits.size > dst.whole.rows * bits.width:
+    if rows * pieces * bits.size > dst.base_type.rows * bits.width:
         raise NotLoweredError(op, f"{rows * pieces} pieces of {bits.size} bytes do not fit into its destination")
-    if dst.cols != dst.whole.cols:
+    if dst.cols != dst.base_type.cols:
         valid = dst.rows * dst.cols * dst.bytes if isinstance(dst.rows, int) and isinstance(dst.cols, int) else None
         # Bytes that do not fit into the valid region follow each other in the whole tile.
         if valid is None or (valid >= rows * pieces * bits.size and dst.cols * dst.bytes % bits.size):  # pyright: ignore
@@ -180,14 +180,14 @@ def _compare(bits: Bits, line: Number, cols: Number, compared: _Compared) -> Non
     writer, lanes = bits.writer, bits.registers.lanes
     every = bits.width // bits.size
 
-    def piece(turn: Number, left: Number | None) -> None:
+    def piece(iteration: Number, left: Number | None) -> None:
         masks: list[SSAValue] = []
         for number in range(bits.count):
             rest = None if left is None else writer.sub(left, number * lanes)
             if not isinstance(rest, int) or rest > 0:
                 rest = None if isinstance(rest, int) and rest >= lanes else rest
-                masks.append(compared(line, writer.add(writer.mul(turn, bits.lanes), number * lanes), rest))
-        bits.store(line, turn, masks)
+                masks.append(compared(line, writer.add(writer.mul(iteration, bits.lanes), number * lanes), rest))
+        bits.store(line, iteration, masks)
 
     if not isinstance(cols, int):
         writer.repeat(every, lambda turn: piece(turn, writer.sub(cols, writer.mul(turn, bits.lanes))))
@@ -233,12 +233,12 @@ def lower_selection(writer: Writer) -> None:
             made = writer.pto(VSelOp, {"src0": one, "src1": two, "mask": bit}, result=registers.type)
             registers.store(made, dst.pointer, offset_in(writer, dst, line, at), lanes)
 
-        def piece(line: Number, turn: Number, left: Number | None) -> None:
-            for number, bit in enumerate(bits.load(line, turn)):
+        def piece(line: Number, iteration: Number, left: Number | None) -> None:
+            for number, bit in enumerate(bits.load(line, iteration)):
                 rest = None if left is None else writer.sub(left, number * registers.lanes)
                 assert rest is None or isinstance(rest, int)
                 if rest is None or rest > 0:
-                    at = writer.add(writer.mul(turn, bits.lanes), number * registers.lanes)
+                    at = writer.add(writer.mul(iteration, bits.lanes), number * registers.lanes)
                     chosen(line, at, None if rest is None or rest >= registers.lanes else rest, bit)
 
         in_rows(writer, dst.rows, dst.cols, bits.lanes, piece)

@@ -163,8 +163,8 @@ def _clear(writer: Writer, dst: Tile, start: int, count: int) -> None:
     registers = Registers(writer, dst.type.element)
     zero = writer.pto(VBrOp, {"value": writer.function.constant(0.0, dst.type.element)}, result=registers.type)
 
-    def piece(turn: Number, left: Number | None) -> None:
-        at = writer.add(start, writer.mul(turn, registers.lanes))
+    def piece(iteration: Number, left: Number | None) -> None:
+        at = writer.add(start, writer.mul(iteration, registers.lanes))
         mask = registers.whole() if left is None else registers.first(left)
         registers.store(zero, dst.pointer, offset_in(writer, dst, 0, at), mask)
 
@@ -175,8 +175,8 @@ def _copy(writer: Writer, src: Tile, dst: Tile, count: int) -> None:
     """Copies elements of a row."""
     registers = Registers(writer, dst.type.element)
 
-    def piece(turn: Number, left: Number | None) -> None:
-        at = writer.mul(turn, registers.lanes)
+    def piece(iteration: Number, left: Number | None) -> None:
+        at = writer.mul(iteration, registers.lanes)
         mask = registers.whole() if left is None else registers.first(left)
         registers.store(registers.row(src, 0, at, left), dst.pointer, offset_in(writer, dst, 0, at), mask)
 

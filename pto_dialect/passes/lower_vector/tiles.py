@@ -83,8 +83,8 @@ def has_same_start(one: Tile, other: Tile) -> bool:
 
 def is_same_location(one: Tile, other: Tile) -> bool:
     """Whether each element of one tile must be the same element of the other."""
-    is_equal = (one.type.element, one.row, one.col, one.whole.cols) == (
-        *(other.type.element, other.row, other.col, other.whole.cols),
+    is_equal = (one.type.element, one.row, one.col, one.base_type.cols) == (
+        *(other.type.element, other.row, other.col, other.base_type.cols),
     )
     return is_equal and has_same_start(replace(one, row=0, col=0), replace(other, row=0, col=0))
 
@@ -94,7 +94,9 @@ def torn(source: Tile, dst: Tile) -> bool:
     if is_same_location(source, dst) or _separate_windows(source, dst):
         return False
     # Whether two tiles that begin at one address have each element in the same bytes.
-    parts = [(tile.type.element, tile.row, tile.col, tile.whole.rows, tile.whole.cols) for tile in (source, dst)]
+    parts = [
+        (tile.type.element, tile.row, tile.col, tile.base_type.rows, tile.base_type.cols) for tile in (source, dst)
+    ]
     return _may_meet(source, dst, _shift_possible if (parts[0] == parts[1]) else _overlap_possible)
 
 
@@ -173,8 +175,8 @@ def _separate_windows(one: Tile, other: Tile) -> bool:
 
 def transposed(tile: Tile) -> Tile:
     """A tile of columns as one of rows: the same elements in the same bytes."""
-    type_ = TileBufType(tile.whole.loc, tile.whole.cols, tile.whole.rows, tile.whole.element)
-    return replace(tile, whole=type_, row=tile.col, col=tile.row, rows=tile.cols, cols=tile.rows)
+    type_ = TileBufType(tile.base_type.loc, tile.base_type.cols, tile.base_type.rows, tile.base_type.element)
+    return replace(tile, base_type=type_, row=tile.col, col=tile.row, rows=tile.cols, cols=tile.rows)
 
 
 def extent(value: SSAValue) -> Extent | None:

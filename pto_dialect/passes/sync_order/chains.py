@@ -31,12 +31,12 @@ class Reason(NamedTuple):
 def reasons(reader: Reader, sequence: Sequence, groups: Many[Group]) -> dict[Group, Reason]:
     """For each of ``groups``, which are all removed, the first dependence that it orders; a group without one is
     redundant."""
-    explained = _Told(reader, groups)
+    explained = _Explainer(reader, groups)
     for users in (reader.users, None):
         # What is looked for are accesses that are in order, mostly of not long ago: few are forgotten, then none.
         state = Known(users)
         state.few = _RECENT
-        with suppress(_ToldError):
+        with suppress(_ExplainedError):
             explained.items(sequence, state)
         if len(explained.reasons) == len(groups):
             break
@@ -44,11 +44,11 @@ def reasons(reader: Reader, sequence: Sequence, groups: Many[Group]) -> dict[Gro
     return explained.reasons
 
 
-class _ToldError(Exception):
+class _ExplainedError(Exception):
     """All reasons are known."""
 
 
-class _Told(Course):
+class _Explainer(Course):
     def __init__(self, reader: Reader, groups: Many[Group]) -> None:
         super().__init__(reader, frozenset(signal for group in groups for signal in group.signals))
         self.groups = {signal: group for group in groups for signal in group.signals}
@@ -89,7 +89,7 @@ class _Told(Course):
                     self.reasons[group] = Reason(access.leaf, leaf, _chain(state.why[leaf.pipe][source]))
                     del self.open[group]
                     if len(self.reasons) == self.asked:
-                        raise _ToldError
+                        raise _ExplainedError
 
 
 def _between(group: Group, source: int | None, target: int) -> bool:

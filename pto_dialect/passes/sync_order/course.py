@@ -132,7 +132,7 @@ class Course:
 
     def loop(self, loop: Loop, state: Known) -> Known:
         """A loop, as often as it takes to know all about it."""
-        outside = state.turn
+        outside = state.iteration
         assert isinstance(outside, tuple)
         way = state.copy()
         deepest = max((len(tokens) for tokens in state.queues.values()), default=1)
@@ -140,15 +140,15 @@ class Course:
         count = 0
         while count < loop.trips:
             shape = _shape(way)
-            way.turn = (*outside, (loop, count))
+            way.iteration = (*outside, (loop, count))
             way = self.items(loop.body, way)
             count += 1
             if count >= least and _shape(way) == shape:
                 break
             if count > _MOST_TURNS:
                 raise UnsupportedError(loop.op, "each iteration sets flags that none takes, or takes too many")
-        way.turn = outside
-        _forget_turns(way, len(outside))
+        way.iteration = outside
+        _forget_iterations(way, len(outside))
         ways = [way]
         if loop.open:
             ways.append(state.copy())
@@ -161,7 +161,7 @@ class Course:
 
     def _together(self, state: Known, ways: list[Known]) -> Known:
         joined = together(state, ways)
-        joined.turn = state.turn
+        joined.iteration = state.iteration
         return joined
 
     # ------------------------------------------------------------ accesses
@@ -179,7 +179,7 @@ class Course:
         for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
             if not leaf.shows:
                 for location in locations:
-                    state.record(Access(leaf, number, writes, location, state.turn), keep)
+                    state.record(Access(leaf, number, writes, location, state.iteration), keep)
 
     def waiting(self, leaf: Leaf, state: Known) -> Iterator[Access]:
         """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
@@ -195,11 +195,11 @@ class Course:
                 for access in state.earlier(location):
                     if not (writes or access.writes) or (row is not None and access.number <= row[access.leaf.pipe]):
                         continue
-                    other = access.place
+                    other = access.location
                     # Most accesses are to other bytes, which takes no more than this to see.
-                    if known and other.root == "bytes" and _apart(other, location):
+                    if known and other.root == "bytes" and _are_disjoint(other, location):
                         continue
-                    if access.leaf is leaf and access.turn == state.turn:
+                    if access.leaf is leaf and access.iteration == state.iteration:
                         continue
                     if must_synchronize(access, leaf, location, writes, state, self.arch) and may_overlap(
                         other, location, self._setting(access, leaf, state)
@@ -208,8 +208,8 @@ class Course:
 
     def _between(self, access: Access, state: Known) -> Loop | None:
         """The loop from one iteration of which to another an access reaches."""
-        assert isinstance(access.turn, tuple) and isinstance(state.turn, tuple)
-        for (one, first), (other, second) in zip(access.turn, state.turn, strict=False):
+        assert isinstance(access.iteration, tuple) and isinstance(state.iteration, tuple)
+        for (one, first), (other, second) in zip(access.iteration, state.iteration, strict=False):
             if one is not other:
                 return None
             if first != second:
@@ -234,8 +234,8 @@ class Course:
         if known is None:
             levels = self._levels.setdefault(sequence, Levels(sequence.block))
             fixed = levels.is_invariant_inside if loop is None else levels.is_invariant
-            turn = None if loop is None else loop.turn
-            known = self._settings[key] = Setting(fixed, turn, self._range, self._sums)
+            iteration = None if loop is None else loop.iteration
+            known = self._settings[key] = Setting(fixed, iteration, self._range, self._sums)
         return known
 
     @property
@@ -246,7 +246,7 @@ class Course:
         return self.reader.ranges.get(value, ANY)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def _apart(one: MemoryLocation, other: MemoryLocation) -> bool:
+def _are_disjoint(one: MemoryLocation, other: MemoryLocation) -> bool:
     """Whether one of two ranges of bytes, of which the second has an end, ends before the other begins."""
     end, stop = one.stop, other.stop
     assert stop is not None
@@ -257,16 +257,16 @@ def _shape(state: Known) -> dict[Key, int]:
     return {key: len(tokens) for key, tokens in state.queues.items()}
 
 
-def _forget_turns(state: Known, depth: int) -> None:
+def _forget_iterations(state: Known, depth: int) -> None:
     """After a loop the last access of each operation represents those of earlier iterations."""
     for key, accesses in state.accesses.items():
-        if all(len(access.turn) <= depth for access in accesses):  # pyright: ignore[reportArgumentType]
+        if all(len(access.iteration) <= depth for access in accesses):  # pyright: ignore[reportArgumentType]
             continue
         latest: dict[object, Access] = {}
         for access in accesses:
-            assert isinstance(access.turn, tuple)
-            alike = (access.leaf, access.writes, access.place, access.turn[:depth])
-            if alike not in latest or latest[alike].number < access.number:
-                latest[alike] = access
+            assert isinstance(access.iteration, tuple)
+            signature = (access.leaf, access.writes, access.location, access.iteration[:depth])
+            if signature not in latest or latest[signature].number < access.number:
+                latest[signature] = access
         if len(latest) < len(accesses):
             state.accesses[key] = tuple(latest.values())

@@ -192,8 +192,8 @@ def report_undecided(function: Operation, error: UnsupportedError | None, judge:
         undecided = next((one for one in judge.found if isinstance(one, Open)), None)
         assert undecided is not None
         op = undecided.second.op
-        turns = " of an earlier iteration" if undecided.loop is not None else ""
-        message = f"the order in @{name} is not proved: {op.name} may touch bytes of {undecided.first.op.name}{turns}"
+        earlier = " of an earlier iteration" if undecided.loop is not None else ""
+        message = f"the order in @{name} is not proved: {op.name} may touch bytes of {undecided.first.op.name}{earlier}"
         notes = (Note(f"{undecided.first.op.name} touches them", span_of(undecided.first.op)),)
     return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
 

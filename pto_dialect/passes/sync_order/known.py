@@ -41,7 +41,7 @@ class Known(State):
 
     def __init__(self, users: Users | None = None) -> None:
         super().__init__(users)
-        self.turn = ()
+        self.iteration = ()
         self.queues: dict[Key, tuple[Token, ...]] = {}
         self.released: dict[int, Token] = {}
         self.waited: dict[Key, int] = {}

@@ -34,7 +34,7 @@ from ..simt.code import find_code
 from .emit import Emitter
 from .generator import Generator
 from .names import Kind
-from .program import Program, find_entry, find_program, functions_by_place, functions_of, symbol_of
+from .program import Program, find_entry, find_program, functions_by_unit, functions_of, symbol_of
 from .source_check import BUILTINS, check_source
 from .unit import Unit
 from .variants import PLAIN, Variant
@@ -132,7 +132,7 @@ class CompiledModule:
             trace = trace.tb_next
         return innermost
 
-    def place_of(self, program: Any) -> Operation | None:
+    def location_of(self, program: Any) -> Operation | None:
         """Returns the operation at which a program of a core has stopped."""
         stack = self.stack_of(program)
         return stack[-1] if stack else None
@@ -176,7 +176,7 @@ def compile_module(
     queued = queued or variant.queued or program.cooperative
     emitter = Emitter()
     code = find_code(program, variant.each_access)
-    outer, inner = functions_by_place(program) if queued else (program.functions, ())
+    outer, inner = functions_by_unit(program) if queued else (program.functions, ())
 
     def named(functions: Iterable[Operation], kind: Kind) -> dict[Operation, str]:
         return {function: emitter.fresh(symbol_of(function), kind) for function in functions}

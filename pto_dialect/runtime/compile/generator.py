@@ -107,10 +107,10 @@ class Generator:
     @contextmanager
     def as_pointers(self, memrefs: Sequence[SSAValue]) -> Iterator[None]:
         """Context in which the names of ``memrefs`` are pointers to their first elements."""
-        kept = {value: self.names[value] for value in memrefs}
-        self.names.update({value: f"{name}.pointer" for value, name in kept.items()})
+        saved_names = {value: self.names[value] for value in memrefs}
+        self.names.update({value: f"{name}.pointer" for value, name in saved_names.items()})
         yield
-        self.names.update(kept)
+        self.names.update(saved_names)
 
     def rebind(self, value: SSAValue, expression: str) -> None:
         """Writes ``value = expression`` for a handle that has a local already."""

@@ -78,7 +78,7 @@ def held_tiles(program: Program, profile: Profile, placement: Mapping[Operation,
     if not all(value in tiles for values in users.values() for value in values):
         return frozenset()
     shared = _overlapping(tiles)
-    return _kept({value for value, tile in tiles.items() if tile.simple and value not in shared}, users)
+    return _held_everywhere({value for value, tile in tiles.items() if tile.simple and value not in shared}, users)
 
 
 def _operations(program: Program) -> Iterator[Operation]:
@@ -160,9 +160,9 @@ def _tile(op: Operation, profile: Profile, placement: Mapping[Operation, int], o
     if not isinstance(start, int):
         return None
     maker = tile_maker(type_, profile)
-    whole = (type_.valid_rows, type_.valid_cols) == (type_.rows, type_.cols) and not type_.pad
+    full = (type_.valid_rows, type_.valid_cols) == (type_.rows, type_.cols) and not type_.pad
     known = t.element_name(type_.element) in _ELEMENTS[type_.loc] and max(type_.rows, type_.cols) <= EXTENT_RANGE[1]
-    return Tile(maker.space, start, start + maker.nbytes, whole and known and _runs_once(op, once))
+    return Tile(maker.space, start, start + maker.nbytes, full and known and _runs_once(op, once))
 
 
 def _runs_once(op: Operation, once: set[Operation]) -> bool:
@@ -186,7 +186,7 @@ def _overlapping(tiles: dict[SSAValue, Tile]) -> set[SSAValue]:
     return overlapping
 
 
-def _kept(held: set[SSAValue], users: dict[Operation, list[SSAValue]]) -> frozenset[SSAValue]:
+def _held_everywhere(held: set[SSAValue], users: dict[Operation, list[SSAValue]]) -> frozenset[SSAValue]:
     """Returns those of ``held`` that all operations on them allow; a tile that is not held excludes others."""
     refused = [tiles for op, tiles in users.items() if not _passes(op)]
     held = held.difference(*refused)

@@ -218,7 +218,7 @@ class Program:
         return kind
 
 
-def functions_by_place(program: Program) -> tuple[list[Operation], list[Operation]]:
+def functions_by_unit(program: Program) -> tuple[list[Operation], list[Operation]]:
     """Returns the functions that run instruction by instruction, and those that vector scopes call, where a scope is
     one instruction; a function may be both."""
     outer: dict[Operation, None] = {root.function: None for root in program.roots.values()}

@@ -13,7 +13,7 @@ _CGROUP = "/sys/fs/cgroup/memory"
 def free_memory() -> int | None:
     """Returns the bytes that this process can allocate without swapping; ``None`` where the system does not report
     them."""
-    limits = [number for number in (_available(), _container_room()) if number is not None]
+    limits = [number for number in (_available(), _container_limit()) if number is not None]
     return min(limits, default=None)
 
 
@@ -31,7 +31,7 @@ def _available() -> int | None:
         return None
 
 
-def _container_room() -> int | None:
+def _container_limit() -> int | None:
     """Returns what the limit of the container leaves (control groups, version 2 or 1)."""
     for limit, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),

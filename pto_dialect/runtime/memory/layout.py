@@ -367,13 +367,13 @@ class MatrixView:
         """
         pair = self._pair
         if pair is None or pair[:3] != (source, rows, cols):
-            pair = self._pair = (source, rows, cols, self._alike(source, rows, cols))
+            pair = self._pair = (source, rows, cols, self._as_one_shape(source, rows, cols))
         if pair[3] is None:
             return False
         copy_boxes(*pair[3])
         return True
 
-    def _alike(self, source: MatrixView, rows: int, cols: int) -> tuple[Array, Array] | None:
+    def _as_one_shape(self, source: MatrixView, rows: int, cols: int) -> tuple[Array, Array] | None:
         """Returns the memory of both matrices as arrays of one shape."""
         mine, theirs = self.pieces(rows, cols), source.pieces(rows, cols)
         if len(mine) != 1 or len(theirs) != 1:

@@ -86,7 +86,7 @@ def _scaled(x: np.ndarray, channel: _Channel) -> np.ndarray:
     return np.multiply(_as_f32(x), channel.scale, dtype=np.float32)
 
 
-def _to_whole(t: np.ndarray) -> np.ndarray:
+def _to_integral(t: np.ndarray) -> np.ndarray:
     """Nearest integer of float32 values, still float32; NaN converts to 0 like in every float-to-int step."""
     integral = np.rint(t)
     integral[np.isnan(integral)] = 0
@@ -108,7 +108,7 @@ def _scale_to_bf16(x: np.ndarray, channel: _Channel) -> _Stage:
 
 def _requantize_8(t: np.ndarray, channel: _Channel) -> _Stage:
     low, high = np.where(channel.signed, -128, 0), np.where(channel.signed, 127, 255)
-    integral = _to_whole(np.clip(t, np.float32(-256), np.float32(255))) + channel.offset.astype(np.float32)
+    integral = _to_integral(np.clip(t, np.float32(-256), np.float32(255))) + channel.offset.astype(np.float32)
     return _Stage(np.clip(integral, low, high).astype(np.float32), low, high)
 
 
@@ -121,7 +121,7 @@ def _scale_to_8_through_f16(x: np.ndarray, channel: _Channel) -> _Stage:
 
 
 def _scale_to_4(x: np.ndarray, channel: _Channel) -> _Stage:
-    integral = _to_whole(_scaled(x, channel)) + channel.offset.astype(np.float32)
+    integral = _to_integral(_scaled(x, channel)) + channel.offset.astype(np.float32)
     return _Stage(np.clip(integral, np.float32(-8), np.float32(7)), -8, 7)
 
 
@@ -193,7 +193,7 @@ def _pre_relu(q: np.ndarray, relu: tuple[str, ReluPayload] | None) -> np.ndarray
 def _store_bounded(stage: _Stage, dst: Format) -> np.ndarray:
     """Integer results of pre_quant: bring relu and clip results back into range, keep the low bits."""
     assert stage.low is not None and stage.high is not None
-    integral = stage.value if stage.value.dtype.kind == "i" else _to_whole(stage.value).astype(np.int32)
+    integral = stage.value if stage.value.dtype.kind == "i" else _to_integral(stage.value).astype(np.int32)
     bits = np.clip(integral, stage.low, stage.high).astype(f"u{max(dst.bits, 8) // 8}")
     return pack_nibbles(bits) if dst.is_packed else bits.view(dst.storage)
 

@@ -83,10 +83,10 @@ def round_ranks(x: np.ndarray, ranks: Ranks, letter: str) -> np.ndarray:
     significand = bits & np.uint32(0x7F_FFFF)
     significand |= (exponent != 0).astype(np.uint32) << np.uint32(23)
     shift = ranks.shift.take(exponent)
-    kept = significand >> shift
-    low = significand - (kept << shift)
+    leading = significand >> shift
+    low = significand - (leading << shift)
     rank = ranks.offset.take(exponent)
-    rank += kept.astype(np.int32)
+    rank += leading.astype(np.int32)
     half = np.uint32(1) << (shift - np.uint32(1))
     rank += rounds_up(letter, low, half, (rank & 1) == 1, (bits & _SIGN) != 0)
     return rank

@@ -209,8 +209,8 @@ def bind_foreign(
     read_only = isinstance(array, np.ndarray) and fmt is not None and not array.flags.writeable
     if read_only and may_write():
         raise BindingError(f"argument {name} is read-only, and @{entry} may write it; give it a copy")
-    given = array if parts is None else InParts(array, parts.by)
-    return bind_argument(name, type_, given, profile, read_only=read_only)
+    argument = array if parts is None else InParts(array, parts.by)
+    return bind_argument(name, type_, argument, profile, read_only=read_only)
 
 
 def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None, read_only: bool) -> PartedPointer:

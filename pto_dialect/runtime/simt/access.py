@@ -104,18 +104,18 @@ def _updated(element: Element, combine: Combine, arena: Arena, starts: Array, op
     first = np.concatenate(([0], np.flatnonzero(distance) + 1))
     sizes = np.diff(np.concatenate((first, [starts.size])))
     if ((distance > 0) & (distance < element.nbytes)).any():
-        turns: list[Any] = [slice(number, number + 1) for number in range(starts.size)]
+        rounds: list[Any] = [slice(number, number + 1) for number in range(starts.size)]
     elif sizes.max() == 1:
-        turns = [slice(None)]
+        rounds = [slice(None)]
     elif sizes.max() <= sizes.size:
-        turns = _rounds(order, first, sizes)
+        rounds = _rounds(order, first, sizes)
     else:
         for mine in np.split(order, first[1:]):
             location = starts[mine[:1]]
             old[mine], last = combine.chain(element.read(arena, location), *(operand[mine] for operand in operands))
             element.write(arena, location, last)
         return old
-    for each in turns:
+    for each in rounds:
         old[each] = element.read(arena, starts[each])
         element.write(arena, starts[each], combine(old[each], *(operand[each] for operand in operands)))
     return old

@@ -164,7 +164,7 @@ def _checked(
     return arena, chosen, starts
 
 
-def pointer_behind(core: Core, value: Any) -> AnyPointer:
+def pointer_after(core: Core, value: Any) -> AnyPointer:
     """Returns the pointer, or one for each work-item, of a pointer, view or memref."""
     pointer = getattr(value, "pointer", value)
     return pointer if isinstance(pointer, Pointers) else core.pointer_of(value)

@@ -19,7 +19,7 @@ KEY = "simt_slots"
 """Key of the slots of a core: 32-bit words by slot id."""
 
 
-def _words(core: Core, slot: int) -> Array:
+def _content_of(core: Core, slot: int) -> Array:
     slots: dict[int, Array] = core.state.setdefault(KEY, {})
     content = slots.get(slot)
     if content is None:
@@ -38,12 +38,12 @@ def keep(core: Core, items: WorkItems, mask: Mask, slot: int, value: Array) -> N
     else:
         words = {slot: value.view(f"u{value.dtype.itemsize}").astype(np.uint32)}
     for number, bits in words.items():
-        _words(core, number)[chosen] = bits if mask is None else bits[chosen]
+        _content_of(core, number)[chosen] = bits if mask is None else bits[chosen]
 
 
 def resume(core: Core, items: WorkItems, slot: int, dtype: DType) -> Array:
     """Returns the retained value of each work-item, low bits first."""
-    low = _words(core, slot)[: items.count]
+    low = _content_of(core, slot)[: items.count]
     if dtype.itemsize == 8:
-        return np.stack((low, _words(core, slot + 1)[: items.count]), axis=1).reshape(-1).view(dtype)
+        return np.stack((low, _content_of(core, slot + 1)[: items.count]), axis=1).reshape(-1).view(dtype)
     return low.astype(f"u{dtype.itemsize}").view(dtype)

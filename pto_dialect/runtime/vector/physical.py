@@ -31,8 +31,8 @@ def lane_positions(layout: tuple[tuple[str, int], ...], lanes: int, size: int, r
     else:
         streams = fields.get("deinterleaved") or fields.get("block_deinterleaved") or 1
         block = VLANE_BYTES // size if "block_deinterleaved" in fields else 1
-        turn, stream = np.divmod(number // block, streams)
-        register, position = stream * (registers // streams), turn * block + number % block
+        iteration, stream = np.divmod(number // block, streams)
+        register, position = stream * (registers // streams), iteration * block + number % block
         last = register + registers // streams
     position *= fields.get("lane_stride", 1)
     if "num_groups" not in fields:

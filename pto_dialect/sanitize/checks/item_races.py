@@ -102,9 +102,9 @@ class ItemRaces:
         bounds = np.concatenate((first, [cells.size]))
         for cell in np.flatnonzero(shared & changed)[:_PLACES].tolist():
             low, high = bounds[cell], bounds[cell + 1]
-            self._place(arena, accesses, numbers[low:high], items[low:high])
+            self._compare_cell(arena, accesses, numbers[low:high], items[low:high])
 
-    def _place(self, arena: InstrumentedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
+    def _compare_cell(self, arena: InstrumentedArena, accesses: list[_Access], numbers: Array, items: Array) -> None:
         """Compares the accesses of one cell, in the order of execution."""
         cuts = np.flatnonzero(np.diff(numbers)) + 1
         store: tuple[_Access, set[int]] | None = None
@@ -139,7 +139,7 @@ class ItemRaces:
         start = int(later.starts[np.flatnonzero(later.items == two)[0]])
         where = bytes_text(arena, [(start, start + later.nbytes)])
         names = from_tiles(second.operands_in(arena.space, later.kind != READ))
-        same = "too" if first is second else f"in {first.name} ({first.place})"
+        same = "too" if first is second else f"in {first.name} ({first.line_text})"
         who, other = self.items.name(two), self.items.name(one)
         message = (
             f"{who} {_verb(later)} {where}{names} that {other} {_verb(earlier)} {same}, and no barrier orders them"

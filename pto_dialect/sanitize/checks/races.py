@@ -212,7 +212,7 @@ class Races:
         finding.event = second.event
         finding.conflict = conflict
         finding.meant = rule == "race-cross-core" and (observer.ordered or is_push(first.site.op))
-        finding.words = partial(_tell, conflict, _culprit(first, second) if ordered else None)
+        finding.text = partial(_add_notes, conflict, _culprit(first, second) if ordered else None)
         observer.findings.add(finding)
         observer.findings.by_cause[key] = finding
         self._doubled(finding, writes and wrote, context, arena, events, event)
@@ -253,7 +253,7 @@ class ApartRaces(Races):
         """Does nothing: the compiler orders the accesses of a pipe."""
 
 
-def _tell(conflict: Conflict, culprit: tuple[int, int] | None, finding: Finding) -> None:
+def _add_notes(conflict: Conflict, culprit: tuple[int, int] | None, finding: Finding) -> None:
     finding.message, finding.notes, finding.span = message(conflict), notes(conflict), conflict.second.site.span
     text = advice(conflict, culprit)
     finding.help, finding.fix = text.text, text.fix

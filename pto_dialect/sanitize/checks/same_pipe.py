@@ -72,25 +72,25 @@ def check(
         finding.severity = None if vector else Severity.WARNING
         finding.event = context.event
         finding.conflict = conflict
-        finding.words = partial(_tell, conflict)
+        finding.text = partial(_report, conflict)
         causes[key] = finding
         observer.findings.add(finding)
 
 
-def _tell(conflict: Conflict, finding: Finding) -> None:
+def _report(conflict: Conflict, finding: Finding) -> None:
     _, first, second, arena, touched = conflict
     thread = second.thread
     where, pipe = bytes_text(arena, touched), thread.pipe.removeprefix("PIPE_")
     if thread.pipe == "PIPE_V":
         finding.message = (
             f"{second.site.name} {second.verb} {where}{second.handles(arena)} that {first.site.name} "
-            f"({first.site.place}) {first.verb} on the same pipe, with no barrier on V between"
+            f"({first.site.line_text}) {first.verb} on the same pipe, with no barrier on V between"
         )
     else:
         did = "stores" if arena.public else "loads"
         finding.message = (
             f"{thread.name} {did} {where} twice without a barrier on {pipe}; the first time in {first.site.name} "
-            f"({first.site.place})"
+            f"({first.site.line_text})"
         )
     barrier = f"pto.barrier #pto.pipe<{thread.pipe}>"
     finding.span = second.site.span

@@ -274,7 +274,7 @@ class ScalarCaches:
         finding = Finding(rule, "", sites, None, severity=Severity.WARNING)
         finding.event = second
         clash = Clash(rule, self._access(first, True), self._access(second, rule == LOST), arena, line, mask)
-        finding.words = partial(describe, clash)
+        finding.text = partial(describe, clash)
         observer.findings.add(finding)
         return finding
 

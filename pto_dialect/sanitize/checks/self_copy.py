@@ -26,7 +26,7 @@ def settle(observer: RunObserver, context: Context) -> None:
             continue
         shared = _shared(_bytes(source), _bytes(target))
         if shared.size:
-            _tell(observer, context, arena, shared)
+            _report(observer, context, arena, shared)
 
 
 def _meet(source: list[Bytes], target: list[Bytes]) -> bool:
@@ -50,7 +50,7 @@ def _shared(source: Cells, target: Cells) -> Cells:
     return np.union1d(np.intersect1d(source[moved], target), np.intersect1d(source, target[moved]))
 
 
-def _tell(observer: RunObserver, context: Context, arena: InstrumentedArena, shared: Cells) -> None:
+def _report(observer: RunObserver, context: Context, arena: InstrumentedArena, shared: Cells) -> None:
     site = observer.sites[context.mark.site]
     message = f"{site.name} overwrites {bytes_text(arena, byte_runs(shared))} that it copies from"
     notes = [(operation_text(site, context.mark.loops, context.thread), None)]

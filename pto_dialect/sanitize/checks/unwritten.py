@@ -209,7 +209,7 @@ class Unwritten:
         for (other, start, stop), number in reversed(self.undefined.items()):
             if other is arena and start <= first and last < stop:
                 site = self.observer.sites[number]
-                return f"which {site.name} ({site.place}) leaves undefined"
+                return f"which {site.name} ({site.line_text}) leaves undefined"
         return "which nothing has written"
 
     def _add(

@@ -47,7 +47,7 @@ def check(observer: RunObserver, kind: str, events: Found, context: Context, are
             continue
         before, now, bar = _KIND_NAMES[kind]
         where = bytes_text(arena, events.runs(event))
-        message = f"{second.name} {now} {where} that {first.name} ({first.place}) {before} in the same vector scope"
+        message = f"{second.name} {now} {where} that {first.name} ({first.line_text}) {before} in the same vector scope"
         notes = [(f"{first.name} {before} them first", first.span)]
         advice = f'pto.mem_bar "{bar}" between the two'
         finding = Finding("sync-membar-missing", message, (first, second), second.span, notes, advice)

@@ -203,7 +203,7 @@ class CycleTimeline(Timeline):
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
         result.total = Total(end, max(end - less, 0.0), end + more)
-        result.waits = self.waits.found(list(busiest.values()), sites, end)
+        result.waits = self.waits.longest(list(busiest.values()), sites, end)
         return result
 
 

@@ -66,10 +66,10 @@ class Waits:
         known = self.cycles.setdefault(thread.number, {})
         known[cause] = known.get(cause, 0.0) + cycles
 
-    def found(self, threads: Sequence[Thread], sites: Sites, total: float) -> list[Wait]:
+    def longest(self, threads: Sequence[Thread], sites: Sites, total: float) -> list[Wait]:
         """Returns the waits of the threads that represent their pipes, the longest first."""
         waits = [
-            _told(thread.pipe, cause, cycles, total, sites)
+            _described(thread.pipe, cause, cycles, total, sites)
             for thread in threads
             for cause, cycles in self.cycles.get(thread.number, {}).items()
             if thread.pipe != "PIPE_S"
@@ -77,7 +77,7 @@ class Waits:
         return sorted(waits, key=lambda one: (-one.cycles, one.pipe, one.line or 0, one.other_line or 0))
 
 
-def _told(pipe: str, cause: Cause, cycles: float, total: float, sites: Sites) -> Wait:
+def _described(pipe: str, cause: Cause, cycles: float, total: float, sites: Sites) -> Wait:
     operation, line, _ = _named(cause.site, sites)
     other, other_line, _ = _named(cause.other, sites)
     _, through, op = _named(cause.through, sites)

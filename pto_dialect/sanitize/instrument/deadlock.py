@@ -88,7 +88,7 @@ def _sender_note(observer: RunObserver, core: InstrumentedCore, key: Key) -> tup
         for _, _, kind, mark, arguments in queue:
             if kind == SET and (core, key) in arguments and mark.site:
                 site = observer.sites[mark.site]
-                return f"{name}: {site.name} ({site.place}) sends it after what its {pipe} waits for", site.span
+                return f"{name}: {site.name} ({site.line_text}) sends it after what its {pipe} waits for", site.span
     sources = [site for site in observer.sites if sends(site.op, key, sender)]
     if not sources:
         return f"{name}: no operation of the program sends it", None
@@ -96,7 +96,7 @@ def _sender_note(observer: RunObserver, core: InstrumentedCore, key: Key) -> tup
     times = "once" if count == 1 else f"{count} times"
     state = f"has done so {times}, which was not enough" if count else "has not done so"
     site = sources[0]
-    return f"{name}: {site.name} ({site.place}) sends it, and {state}", site.span
+    return f"{name}: {site.name} ({site.line_text}) sends it, and {state}", site.span
 
 
 def _present(core: InstrumentedCore, observer: RunObserver) -> list[str]:
@@ -105,7 +105,7 @@ def _present(core: InstrumentedCore, observer: RunObserver) -> list[str]:
     for key, count in core.flags.items():
         tokens = core.signals.tokens.get(key)
         if count and tokens:
-            lines = ", ".join(dict.fromkeys(observer.sites[token.site].place for token in tokens))
+            lines = ", ".join(dict.fromkeys(observer.sites[token.site].line_text for token in tokens))
             number = "" if count == 1 else f" ({count} times)"
             present.append(f"{_awaited(core, key)}{number}, set at {lines}")
     return present

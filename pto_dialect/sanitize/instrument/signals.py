@@ -127,7 +127,7 @@ class Signals:
         message = (
             f"{describe(key)} is set again before it is waited for: {count} signals are pending on {self.core.name}"
         )
-        notes = [(f"the oldest was set by {first.name} ({first.place})", first.span)]
+        notes = [(f"the oldest was set by {first.name} ({first.line_text})", first.span)]
         observer.findings.add(Finding("sync-flag-depth", message, (site,), site.span, notes, severity=severity))
 
     def leftovers(self) -> None:
@@ -164,7 +164,7 @@ class Signals:
             notes: list[tuple[str, Any]] = []
             if acquire:
                 first = observer.sites[self.holders[key]]
-                notes.append((f"it got it here ({first.place})", first.span))
+                notes.append((f"it got it here ({first.line_text})", first.span))
             message = f"{_pipe(pipe)} {state} buffer {number}"
             observer.findings.add(Finding("sync-buf-nesting", message, (site,), site.span, notes))
         if acquire:

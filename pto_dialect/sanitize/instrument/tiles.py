@@ -61,7 +61,7 @@ class Allocation(NamedTuple):
         """Returns whether all bytes of ``region`` are the tile's."""
         return self.start <= region.offset and region.stop <= self.stop
 
-    def shares_place(self, other: Allocation) -> bool:
+    def shares_bytes(self, other: Allocation) -> bool:
         """Returns whether both have exactly the same bytes: in planned memory, consecutive values have one address."""
         return (self.start, self.stop) == (other.start, other.stop)
 
@@ -230,10 +230,12 @@ class Tiles:
             self._own_cells(context, arena, region, through, number)
             return
         if number and any(one.owner != number for one in ranges):
-            kept, renewed = self._sources(context, arena, region, through[0])
+            retained, renewed = self._sources(context, arena, region, through[0])
             shown = {number, *self.meant.get(number, ())}
-            spared = {0, *kept, *shown}
-            self._keep(context, arena, region, through[0], [one.owner for one in ranges if one.owner not in spared])
+            spared = {0, *retained, *shown}
+            self._save_replaced(
+                context, arena, region, through[0], [one.owner for one in ranges if one.owner not in spared]
+            )
             for one in ranges:
                 if one.owner != number:
                     one.victim = self.victims.replace(one.victim, _loser(one.owner, spared, renewed), shown)
@@ -247,43 +249,43 @@ class Tiles:
         shadow = arena.shadow
         owners = region.cells(shadow.layer(OWNER), shadow.grain)
         if number and uniform(owners) != number:
-            kept, renewed = self._sources(context, arena, region, through[0])
+            retained, renewed = self._sources(context, arena, region, through[0])
             shown = {number, *self.meant.get(number, ())}
-            spared = {0, *kept, *shown}
+            spared = {0, *retained, *shown}
             victims = region.cells(shadow.layer(VICTIM), shadow.grain)
             before = victims.copy()
             others = distinct(owners[owners != number])
-            self._keep(context, arena, region, through[0], [owner for owner in others if owner not in spared])
+            self._save_replaced(context, arena, region, through[0], [owner for owner in others if owner not in spared])
             for owner in others:
                 loser, theirs = _loser(owner, spared, renewed), owners == owner
                 for one in distinct(before[theirs]):
                     victims[theirs & (before == one)] = self.victims.replace(one, loser, shown)
         region.set(shadow.layer(OWNER), shadow.grain, number)
 
-    def _keep(
+    def _save_replaced(
         self, context: Context, arena: InstrumentedArena, region: Bytes, writer: Allocation, losers: Iterable[int]
     ) -> None:
         """Remembers what a write replaces of tiles that have the same bytes as its own."""
         self.replaced.pop(writer.number, None)
         for number in losers:
             loser = self.by_number[number]
-            if loser is not None and loser.shares_place(writer):
-                kept = self.replaced.setdefault(number, [])
-                if isinstance(region, Region) and len(kept) < _REPLACED:
+            if loser is not None and loser.shares_bytes(writer):
+                saved = self.replaced.setdefault(number, [])
+                if isinstance(region, Region) and len(saved) < _REPLACED:
                     content = region.cells(arena.memory, 1).copy()
-                    kept.append(Replaced(self.observer.sites[context.mark.site], region, content))
+                    saved.append(Replaced(self.observer.sites[context.mark.site], region, content))
 
     def _is_changed(self, tile: Allocation, site: Site, arena: InstrumentedArena, runs: Runs) -> bool:
         """Whether some byte of ``runs`` has another content than when ``tile`` was written: ``site`` comes after the
         writes in their block, where neither a loop nor a branch makes two tiles names of one value."""
-        kept = self.replaced.get(tile.number, [])
-        if not kept or len(kept) == _REPLACED:
+        saved = self.replaced.get(tile.number, [])
+        if not saved or len(saved) == _REPLACED:
             return False
-        writers = (one.site.op for one in kept)
+        writers = (one.site.op for one in saved)
         if not all(op.parent is site.op.parent and op.is_before_in_block(site.op) for op in writers):
             return False
         before = arena.memory.copy()
-        for one in reversed(kept):
+        for one in reversed(saved):
             one.region.cells(before, 1)[...] = one.content
         return any(not np.array_equal(before[first:stop], arena.memory[first:stop]) for first, stop in runs)
 
@@ -294,22 +296,22 @@ class Tiles:
         content it has read at this very address, where it leaves the next one."""
         site = self.observer.sites[context.mark.site]
         accumulating = has_role(site.op, Role.ACCUMULATES)
-        kept: set[int] = set()
+        retained: set[int] = set()
         renewed: set[int] = set()
         for source in self._allocations(context, arena, region, writing=False):
             if accumulating:
-                kept.add(source.number)
-            elif source.number != target.number and source.shares_place(target):
+                retained.add(source.number)
+            elif source.number != target.number and source.shares_bytes(target):
                 renewed.add(source.number)
                 self.renewed[source.number, target.number] = site.number
-        return kept, renewed
+        return retained, renewed
 
     def _meet(self, mine: Allocation, others: Iterable[int]) -> None:
         """Handles a read through ``mine`` of what other tiles have left in its very bytes, and that it had not written
         itself: the bytes are aliased on purpose, and a write through one alias changes what the other shows."""
         for number in others:
             other = self.by_number[number]
-            if other is not None and other.shares_place(mine):
+            if other is not None and other.shares_bytes(mine):
                 self.meant.setdefault(mine.number, set()).add(number)
                 self.meant.setdefault(number, set()).add(mine.number)
 
@@ -373,7 +375,7 @@ class Tiles:
             (operation_text(site, context.mark.loops, context.thread), None),
         ]
         lost_load = (mine.number, number) in self.loads.lost
-        planned = mine.shares_place(other) and not context.handles and not lost_load
+        planned = mine.shares_bytes(other) and not context.handles and not lost_load
         planned = planned and (renewed or not self._is_changed(mine, site, arena, runs))
         if planned and mine.site.number in self.planned:
             return
@@ -381,7 +383,7 @@ class Tiles:
             self.planned.add(mine.site.number)
         severity = Severity.WARNING if planned else Severity.ERROR
         advice = "give them other addresses"
-        start = self._free_place(other)
+        start = self._free_address(other)
         if is_pop(other.site.op):
             advice = f"use {mine.name} before that pop, copy it, or give the queue more local slots (local_slot_num)"
         elif start is not None:
@@ -392,12 +394,12 @@ class Tiles:
             finding.fix = (MoveTile(other.site.op, start),)
         self.observer.findings.add(finding)
 
-    def _free_place(self, moved: Allocation) -> int | None:
+    def _free_address(self, moved: Allocation) -> int | None:
         """Returns an address after all tiles of a memory for one of them; ``None`` when there is no space."""
         if is_pop(moved.site.op):
             return None
-        behind = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
-        start = -(-behind // _ALIGNMENT) * _ALIGNMENT
+        end = max(tile.stop for tile in self.by_number if tile is not None and tile.arena is moved.arena)
+        start = -(-end // _ALIGNMENT) * _ALIGNMENT
         return start if start + moved.stop - moved.start <= moved.arena.capacity else None
 
     def _inside(self, context: Context, arena: InstrumentedArena, region: Bytes) -> None:

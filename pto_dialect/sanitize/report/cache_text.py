@@ -32,7 +32,7 @@ def describe(clash: Clash, finding: Finding) -> None:
     rule, first, second, arena, line, mask = clash
     one, other = first.thread.name, second.thread.name
     where = bytes_text(arena, byte_runs(line * LINE + mask_bytes(mask)))
-    done = f"{one} in {first.site.name} ({first.site.place})"
+    done = f"{one} in {first.site.name} ({first.site.line_text})"
     if rule == LOST:
         finding.message = (
             f"{other} stores into its cached copy of a line of which {done} writes {where}: when the whole line is "
@@ -41,12 +41,13 @@ def describe(clash: Clash, finding: Finding) -> None:
         finding.help = _advice(first, second)
     elif rule == STALE:
         finding.message = f"{other} reads {where} as its data cache has them from before {done} wrote them"
-        finding.help = (
-            f"pto.cmo.cacheinvalid or pto.dcci of the line before {second.site.place}, after what waits for the write"
-        )
+        invalidation = "pto.cmo.cacheinvalid or pto.dcci of the line"
+        finding.help = f"{invalidation} before {second.site.line_text}, after what waits for the write"
     else:
         finding.message = f"{other} reads {where} that {done} stores, and the data cache has not written the line back"
-        finding.help = f"pto.cmo.cacheinvalid or pto.dcci of the line after {first.site.place}, and pto.dsb after it"
+        finding.help = (
+            f"pto.cmo.cacheinvalid or pto.dcci of the line after {first.site.line_text}, and pto.dsb after it"
+        )
     finding.span = second.site.span
     finding.notes = [(f"{first.text} writes them", first.site.span), (f"{second.text} {second.verb} them", None)]
 

@@ -40,7 +40,7 @@ class Finding:
     meant: bool = False
     differs: bool = False
     fix: tuple[Change, ...] = ()
-    words: Callable[[Finding], None] | None = None
+    text: Callable[[Finding], None] | None = None
     conflict: Conflict | None = None
 
     @property
@@ -108,7 +108,7 @@ class Findings:
         """Returns all findings."""
         findings = [finding for finding in self._found.values() if not finding.silent]
         for finding in findings:
-            words, finding.words = finding.words, None
+            words, finding.text = finding.text, None
             if words is not None:
                 words(finding)
         return findings

@@ -69,18 +69,18 @@ def message(conflict: Conflict) -> str:
     through = second.handles(arena)
     if rule == "l0c-handover":
         return (
-            f"{second.thread.name} reads {where}{through} that {first.site.name} ({first.site.place}) produces, and "
-            "nothing hands the accumulator over"
+            f"{second.thread.name} reads {where}{through} that {first.site.name} ({first.site.line_text}) produces, "
+            "and nothing hands the accumulator over"
         )
     if rule == "race-inverted":
         return (
             f"flags let {second.thread.name} in {second.site.name} {second.verb.removesuffix('s')} {where}{through} "
-            f"before {first.thread.name} {first.verb} them in {first.site.name} ({first.site.place}), which comes "
+            f"before {first.thread.name} {first.verb} them in {first.site.name} ({first.site.line_text}), which comes "
             "first in the program"
         )
     return (
         f"{second.thread.name} {second.verb} {where}{through} that {first.thread.name} {first.verb} in "
-        f"{first.site.name} ({first.site.place}), and nothing orders the two"
+        f"{first.site.name} ({first.site.line_text}), and nothing orders the two"
     )
 
 
@@ -98,7 +98,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
     rule, first, second, _, _ = conflict
     before, after = first.site, second.site
     if rule == "race-cross-rank":
-        sides = [f"{one.thread.core.name} ({one.site.place})" for one in (first, second)]
+        sides = [f"{one.thread.core.name} ({one.site.line_text})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.comm.tnotify by the one that is meant to be "
             "first, after its access, and pto.comm.twait by the other one before its own"
@@ -110,7 +110,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
         )
     if rule == "race-cross-core":
         # The run shows which was first this time, not which is meant to be.
-        sides = [f"<{one.thread.pipe}> of {one.thread.core.name} ({one.site.place})" for one in (first, second)]
+        sides = [f"<{one.thread.pipe}> of {one.thread.core.name} ({one.site.line_text})" for one in (first, second)]
         return Advice(
             f"a signal between {sides[0]} and {sides[1]} orders them: pto.sync.set of the pipe that is meant to be "
             "first after its access, pto.sync.wait of the other one before its own, with one ID and equally often"
@@ -118,7 +118,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
     flag = f"[<{first.thread.pipe}>, <{second.thread.pipe}>, <EVENT_IDn>]"
     carried = before.number > after.number and before.function is after.function
     order = "after (in the iteration before)" if carried else "after"
-    text = f"pto.set_flag{flag} {order} {before.place} and pto.wait_flag{flag} before {after.place} order them"
+    text = f"pto.set_flag{flag} {order} {before.line_text} and pto.wait_flag{flag} before {after.line_text} order them"
     fix: tuple[Change, ...] = (AddFlag(before.op, after.op, first.thread.pipe, second.thread.pipe, carried),)
     if rule == "l0c-handover":
         text += "; so do unit_flag(check_and_set) on the producer and unit_flag(check_and_clear) on the write-back"
@@ -126,6 +126,7 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
         if culprit is None:
             return Advice(f"{text}; take out the flags that have them run the other way round")
         wait, set_ = (before.table[number] for number in culprit)
-        text += f"; take out pto.wait_flag ({wait.place}) and pto.set_flag ({set_.place}), which order them against it"
+        text += f"; take out pto.wait_flag ({wait.line_text}) and pto.set_flag ({set_.line_text}), "
+        text += "which order them against it"
         fix = (RemoveStatements((wait.op, set_.op)), *fix)
     return Advice(text, fix)

@@ -85,7 +85,7 @@ class Site:
         return span_of(self.op)
 
     @property
-    def place(self) -> str:
+    def line_text(self) -> str:
         """Returns ``line N``, with the file where there are several, or the operation where there is no text."""
         if self.span is None:
             return self.name

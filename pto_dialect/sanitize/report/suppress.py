@@ -44,8 +44,8 @@ class Suppression(NamedTuple):
 
     def covers(self, rule: str, span: Span) -> bool:
         """Returns whether it covers findings of ``rule`` about the operation at ``span``."""
-        wanted = REPORTED_AS.get(self.rule, self.rule)
-        return fnmatchcase(rule, wanted) and any(self._names(one) for one in dict.fromkeys((span, shown_span(span))))
+        reported = REPORTED_AS.get(self.rule, self.rule)
+        return fnmatchcase(rule, reported) and any(self._names(one) for one in dict.fromkeys((span, shown_span(span))))
 
     def _names(self, span: Span) -> bool:
         name = PurePath(span.source.name)

@@ -57,7 +57,7 @@ class Timeline:
         self._cores: dict[int, int] = {}
         self._lanes: set[tuple[int, int]] = set()
 
-    def _place(self, thread: Thread, lane: int = 0) -> dict[str, int]:
+    def _ids(self, thread: Thread, lane: int = 0) -> dict[str, int]:
         core = thread.core
         if id(core) not in self._cores:
             pid = self._cores[id(core)] = len(self._cores) + 1
@@ -80,11 +80,13 @@ class Timeline:
     def operation(self, thread: Thread, site: Site, ran: Ran) -> None:
         """Adds an operation that has run on its pipe."""
         indices = {f"%{name}": value for name, value in zip(site.loops, ran.loops, strict=False)}
-        args: dict[str, Any] = {"operation": site.name, "place": site.place}
+        args: dict[str, Any] = {"operation": site.name, "place": site.line_text}
         args |= {"core": thread.core.name, "block": thread.core.block.index, **indices}
-        label = ", ".join((f"{site.name} ({site.place})", *(f"{name} = {value}" for name, value in indices.items())))
+        label = ", ".join(
+            (f"{site.name} ({site.line_text})", *(f"{name} = {value}" for name, value in indices.items()))
+        )
         slice_ = {"ph": "X", "name": label, "cat": "operation", "ts": ran.start, "dur": ran.duration, "args": args}
-        self.events.append(slice_ | self._place(thread, ran.lane))
+        self.events.append(slice_ | self._ids(thread, ran.lane))
         for event in ran.events:
             self.starts[event] = (thread, ran.start)
 
@@ -93,7 +95,7 @@ class Timeline:
         self.flows += 1
         self.operation(thread, site, Ran(loops, thread.time, _SIGNAL))
         flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": thread.time}
-        self.events.append(flow | self._place(thread))
+        self.events.append(flow | self._ids(thread))
         thread.time += _SIGNAL
         return self.flows
 
@@ -101,7 +103,7 @@ class Timeline:
         """Adds the end of a wait for a signal that started at ``since``."""
         self.operation(thread, site, Ran(loops, since, thread.time - since + _SIGNAL))
         arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": thread.time}
-        self.events.append(arrival | self._place(thread))
+        self.events.append(arrival | self._ids(thread))
         thread.time += _SIGNAL
 
     def document(self, findings: Iterable[Finding]) -> str:
@@ -111,5 +113,5 @@ class Timeline:
             if finding.event in self.starts:
                 thread, start = self.starts[finding.event]
                 instant = {"ph": "i", "s": "t", "cat": "finding", "name": finding.rule, "ts": start}
-                events.append(instant | self._place(thread) | {"args": {"message": finding.message}})
+                events.append(instant | self._ids(thread) | {"args": {"message": finding.message}})
         return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, indent=None) + "\n"

@@ -110,8 +110,8 @@ def record_replaced_reads(thread: int, event: int, ranges: ShadowRanges, shadow:
     if ranges is None:
         last = region.cells(shadow.reader(thread), shadow.grain)
         before = shadow.reader(~thread)
-        kept = np.where(last == event, region.cells(before, shadow.grain), last)
-        region.set(before, shadow.grain, kept)
+        retained = np.where(last == event, region.cells(before, shadow.grain), last)
+        region.set(before, shadow.grain, retained)
         return
     for one in ranges:
         last = one.readers.get(thread, event)

@@ -42,7 +42,7 @@ class Lines:
 
 def access(pipe: int, writes: bool, place: Ground, number: int = 3, turn: int = 0, op: str = "", path: Any = ()) -> Any:
     leaf = SimpleNamespace(pipe=pipe, op=op, path=path)
-    return SimpleNamespace(leaf=leaf, number=number, writes=writes, place=place, turn=turn)
+    return SimpleNamespace(leaf=leaf, number=number, writes=writes, location=place, iteration=turn)
 
 
 def leaf(pipe: int, op: str = "", path: Any = ()) -> Any:
@@ -50,7 +50,7 @@ def leaf(pipe: int, op: str = "", path: Any = ()) -> Any:
 
 
 def state(turn: int = 0, *earlier: Any) -> Any:
-    return SimpleNamespace(turn=turn, now=9, earlier=lambda place: list(earlier))
+    return SimpleNamespace(iteration=turn, now=9, earlier=lambda place: list(earlier))
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
-from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
+from pto_dialect.passes.accesses.setting import ANY, Iteration, Setting
 
 FUNCTION = next(op for op in walk(parse("func.func @f(%i: index, %a: index) {\nreturn\n}")) if op.name == "func.func")
 INDEX, OTHER = FUNCTION.regions[0].block.args
@@ -30,7 +30,7 @@ def place(*sides: tuple[int, int, int, int], root: object = "a", frame: object =
     return MemoryLocation("gm", root, frame=frame, sides=tuple(found))
 
 
-def setting(turn: Turn | None = None, limits: tuple[float, float] = ANY) -> Setting:
+def setting(turn: Iteration | None = None, limits: tuple[float, float] = ANY) -> Setting:
     return Setting(lambda value: turn is None or value is not INDEX, turn, lambda value: limits, SUMS)
 
 
@@ -42,7 +42,7 @@ SIDE = st.tuples(st.integers(-4, 4), st.integers(-2, 2), st.just(0), st.integers
 def test_iterations_that_share_an_element_overlap(earlier, later, step: int, trips: int):
     """Against all pairs of iterations: what shares an element may overlap; with one factor the answer is exact."""
     one, other = place(earlier), place(later)
-    found = may_overlap(one, other, setting(Turn(INDEX, step, trips), (0, (trips - 1) * step)))
+    found = may_overlap(one, other, setting(Iteration(INDEX, step, trips), (0, (trips - 1) * step)))
     shared = False
     for first, second in product(range(trips), repeat=2):
         if first < second:
@@ -56,7 +56,7 @@ def test_iterations_that_share_an_element_overlap(earlier, later, step: int, tri
 @pytest.mark.parametrize(("factor", "overlap"), [(3, True), (4, False), (-4, False), (-3, True)])
 def test_neighbours_are_apart_from_one_size_on(factor: int, overlap: bool):
     side = (0, factor, 0, 4)
-    assert may_overlap(place(side), place(side), setting(Turn(INDEX, 1, inf))) == overlap
+    assert may_overlap(place(side), place(side), setting(Iteration(INDEX, 1, inf))) == overlap
 
 
 def test_one_dimension_apart_is_enough():

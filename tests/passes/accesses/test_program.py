@@ -88,8 +88,8 @@ def loop(low: str, high: str, step: str) -> Loop | None:
 def test_trips_of_loops(low: str, high: str, step: str, trips: float) -> None:
     found = loop(low, high, step)
     assert found is not None and found.trips == trips and found.open == (trips == inf)
-    assert (found.turn is None) == (step == "n")
-    assert found.turn is None or (found.turn.step, found.turn.trips) == (int(step[1:]), trips)
+    assert (found.iteration is None) == (step == "n")
+    assert found.iteration is None or (found.iteration.step, found.iteration.trips) == (int(step[1:]), trips)
 
 
 @pytest.mark.parametrize(("low", "high"), [("c8", "c8"), ("c8", "c1")])

@@ -17,7 +17,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.locations import SLOTS, Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.rotation import iteration_distance
-from pto_dialect.passes.accesses.setting import ANY, Setting, Turn
+from pto_dialect.passes.accesses.setting import ANY, Iteration, Setting
 
 TEXT = """func.func @f(%n: index) {{
   %lb = arith.constant {first} : index
@@ -46,7 +46,7 @@ def places(text: str, step: int) -> tuple[dict[str, MemoryLocation], Setting, Se
     ops = list(walk(module))
     loop: Any = next(op for op in ops if op.name == "scf.for")
     counter = loop.body.block.args[0]
-    later = Setting(lambda value: False, Turn(counter, step, float("inf")), lambda value: ANY, sums)
+    later = Setting(lambda value: False, Iteration(counter, step, float("inf")), lambda value: ANY, sums)
     same = Setting(lambda value: True, None, lambda value: ANY, sums)
     frame = (SLOTS, "m", 0, 8)
     named = {str(r.name_hint): r for op in ops for r in op.results if r.name_hint in ("x", "y", "z")}

@@ -109,7 +109,7 @@ def test_what_is_needed_at_one_point(ranges: list[tuple[int, int, int]], expecte
 )
 def test_who_is_needed_at_the_same_time(first: int, last: int, meets: bool):
     one, other = buffer(2, 5, 32), buffer(first, last, 32)
-    assert one.meets(other) == other.meets(one) == meets
+    assert one.overlaps(other) == other.overlaps(one) == meets
 
 
 @settings(max_examples=300, deadline=None)

@@ -13,7 +13,7 @@ from pto_dialect.runtime.compile.program import (
     Symbols,
     find_entry,
     find_program,
-    functions_by_place,
+    functions_by_unit,
     symbol_of,
 )
 from pto_dialect.runtime.errors import ProgramError
@@ -161,7 +161,7 @@ def test_functions_of_vector_scopes() -> None:
         *(function(name, call.format("d") if name == "b" else BARRIER) for name in "abcd"),
         entry="k",
     )
-    outer, inner = functions_by_place(found)
+    outer, inner = functions_by_unit(found)
     assert [symbol_of(one) for one in outer] == [n for n in map(symbol_of, found.functions) if n in ("k", "a", "c")]
     assert sorted(symbol_of(one) for one in inner) == ["b", "c", "d"]
     assert all(one in Symbols(found.entry.parent_op()).first.values() for one in inner)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ def overwritten(
     def tell(observer: Any, context: Any, arena: object, shared: Any) -> None:
         found.append((arena, {int(byte) for byte in shared}))
 
-    monkeypatch.setattr(self_copy, "_tell", tell)
+    monkeypatch.setattr(self_copy, "_report", tell)
     observer: Any = SimpleNamespace(sites=[None], findings=SimpleNamespace(repeated=lambda rule, site: repeated))
     context: Any = SimpleNamespace(mark=SimpleNamespace(site=0), copied=copied)
     self_copy.settle(observer, context)

@@ -11,7 +11,7 @@ from pto_dialect.runtime.queues.run import LEVEL, SET, WAIT
 from pto_dialect.sanitize.instrument.deadlock import _advice, _present, _to_be_sent, blocked
 
 FLAG, OTHER, THIRD = ("PIPE_MTE2", "PIPE_V", 3), ("PIPE_V", "PIPE_MTE3", 0), ("PIPE_MTE3", "PIPE_MTE2", 1)
-SITES: Any = {number: SimpleNamespace(place=f"line {number}") for number in range(9)}
+SITES: Any = {number: SimpleNamespace(line_text=f"line {number}") for number in range(9)}
 WATCH: Any = SimpleNamespace(sites=SITES)
 
 

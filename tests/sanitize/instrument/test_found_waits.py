@@ -15,6 +15,7 @@ from sanitize_programs import barrier, copy, load, program, set_flag, ub, wait_f
 from pto_dialect import parse
 from pto_dialect.analysis.cycles.static import table_for
 from pto_dialect.analysis.cycles.waits import Wait
+from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.instrument.cycle_times import CycleTimeline
@@ -24,13 +25,20 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.state.regions import Region
 from pto_dialect.sanitize.timed import CycleKernel
 
+
+def line(number: int) -> Span:
+    """A span on a line of a text of ten."""
+    return Span(TEXT, 2 * (number - 1), 2 * number - 1)
+
+
+TEXT = SourceFile("k.pto", "x\n" * 10)
 FLAGS = {op.name: op for op in walk(parse(program(set_flag("MTE2", "V", 3), barrier("V")))) if "pto." in op.name}
 SITES: Any = {
-    1: SimpleNamespace(name="pto.one", span=SimpleNamespace(line=1), op=None),
-    2: SimpleNamespace(name="pto.two", span=SimpleNamespace(line=2), op=None),
+    1: SimpleNamespace(name="pto.one", span=line(1), op=None),
+    2: SimpleNamespace(name="pto.two", span=line(2), op=None),
     3: SimpleNamespace(name="pto.nowhere", span=None, op=None),
-    4: SimpleNamespace(name="pto.set_flag", span=SimpleNamespace(line=7), op=FLAGS["pto.set_flag"]),
-    5: SimpleNamespace(name="pto.barrier", span=SimpleNamespace(line=8), op=FLAGS["pto.barrier"]),
+    4: SimpleNamespace(name="pto.set_flag", span=line(7), op=FLAGS["pto.set_flag"]),
+    5: SimpleNamespace(name="pto.barrier", span=line(8), op=FLAGS["pto.barrier"]),
 }
 
 
@@ -42,7 +50,7 @@ def told(*causes: tuple[Cause, float], whole: float = 100) -> list[Wait]:
     """The waits of one pipe, each cause of which has taken so many cycles."""
     waits = Waits()
     waits.cycles[1] = dict(causes)
-    return waits.found([thread()], SITES, whole)
+    return waits.longest([thread()], SITES, whole)
 
 
 def places(found: list[Wait]) -> list[tuple[int | None, int | None]]:
@@ -80,7 +88,7 @@ def test_the_flag_of_a_wait(cause: Cause, through: int | None, event: str) -> No
 def test_waits_of_the_scalar_unit_are_those_of_what_it_issues() -> None:
     waits = Waits()
     waits.cycles = {1: {Cause("flag", "PIPE_MTE2", 1, 1): 1.0}, 2: {Cause("flag", "PIPE_MTE2", 2, 1): 9.0}}
-    assert places(waits.found([thread(), thread("PIPE_S", 2)], SITES, 10)) == [(1, 1)]
+    assert places(waits.longest([thread(), thread("PIPE_S", 2)], SITES, 10)) == [(1, 1)]
 
 
 # ------------------------------------------------------------ of runs

@@ -25,7 +25,7 @@ def thread(pipe: str, core: Any = None) -> Any:
     return SimpleNamespace(pipe=f"PIPE_{pipe}", core=core, time=10.0)
 
 
-SITE: Any = SimpleNamespace(name="pto.x", place="line 4", loops=("i",))
+SITE: Any = SimpleNamespace(name="pto.x", line_text="line 4", loops=("i",))
 
 
 @pytest.mark.parametrize("pipe", BYTES)

@@ -16,7 +16,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator, is_integer
 from pto_dialect.runtime.simt.access import load, store
-from pto_dialect.runtime.simt.addresses import PointersAt, addresses_of, advanced, pointer_behind, pointers
+from pto_dialect.runtime.simt.addresses import PointersAt, addresses_of, advanced, pointer_after, pointers
 from pto_dialect.runtime.simt.integers import Resize
 from pto_dialect.runtime.simt.scope import element_of
 
@@ -80,7 +80,7 @@ def element_number(items: WorkItems, mask: Mask, array: PrivateArray | MemRef, i
 def pointer_text(value: SSAValue, g: Generator) -> Expr:
     """Returns the pointer, or one for each work-item, of a pointer, view or memref."""
     name = g.name(value)
-    return name if isinstance(value.type, t.PtrType) else invoke(g, pointer_behind, Expr("core"), name)
+    return name if isinstance(value.type, t.PtrType) else invoke(g, pointer_after, Expr("core"), name)
 
 
 @lane_kernel("pto.addptr")

@@ -28,9 +28,9 @@ from .operands import (
     region,
     tile_format,
     tile_operand,
+    write_all,
     write_at,
     write_linear,
-    write_whole,
 )
 
 
@@ -148,7 +148,7 @@ def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
     # Of equal positions the last one wins.
     memory[positions] = values
     if in_row_order(dst) is None:
-        write_whole(dst, memory.reshape(dst.rows, dst.cols))
+        write_all(dst, memory.reshape(dst.rows, dst.cols))
 
 
 class ScatterMask(PatternMask):

@@ -109,7 +109,7 @@ def _same_bytes(source: AnyTile, dst: AnyTile) -> bool:
     """Copies byte by byte where both tiles are whole and have equal layouts; returns False where they do not."""
     if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.layout != dst.layout:
         return False
-    if source.fmt.name != dst.fmt.name or not (_whole(source) and _whole(dst)):
+    if source.fmt.name != dst.fmt.name or not (_whole_tile(source) and _whole_tile(dst)):
         return False
     _bytes(dst)[...] = _bytes(source)
     return True
@@ -133,7 +133,7 @@ def _same_elements(source: AnyTile, dst: AnyTile) -> bool:
     return dst.view.copy_from(source.view, rows, cols)
 
 
-def _whole(tile: Tile) -> bool:
+def _whole_tile(tile: Tile) -> bool:
     """Returns whether a tile is all of its memory and completely valid."""
     layout = tile.layout
     full = (tile.valid_rows, tile.valid_cols) == (layout.rows, layout.cols)

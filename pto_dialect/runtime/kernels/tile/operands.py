@@ -121,7 +121,7 @@ def write_at(dst: AnyTile, row: int, matrix: Array) -> None:
         dst.write(content)
 
 
-def write_whole(dst: AnyTile, matrix: Array) -> None:
+def write_all(dst: AnyTile, matrix: Array) -> None:
     """Stores all elements of a tile, valid or not."""
     if isinstance(dst, Tile):
         dst.view.write(matrix)
