@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.accel.operations.construct import operation_like
+from pto_dialect.accel.operations.locations import recorded_extent
 from pto_dialect.accel.operations.template import set_template
 from pto_dialect.accel.parsing.headers import keep_header, read_header
 from pto_dialect.accel.parsing.open_templates import OpenStatement, keep_open, open_statement
 from pto_dialect.accel.parsing.templates import EXTENT, LONGEST, NAMES, TEMPLATES, ParseTemplate, template_for
-from pto_dialect.ir.core.location import extent_of
 from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS, ProgramText, first_token
 from pto_dialect.syntax.read.tokens import Tok
 
@@ -172,7 +172,7 @@ class StatementReader:
             return
         if self._has_aliases():
             return
-        _, first, end = extent_of(op)
+        _, first, end = recorded_extent(op)
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
             return
         if start == self.missed:

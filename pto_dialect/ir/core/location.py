@@ -9,6 +9,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from pto_dialect.accel import enabled
+from pto_dialect.accel.operations.locations import defer_locations, record_extent
 from pto_dialect.diagnostics.origins import is_translated, name_at
 from pto_dialect.diagnostics.source import SourceFile, Span
 
@@ -47,12 +48,7 @@ def set_extent(op: Operation, source: SourceFile, start: int, end: int) -> None:
     if not enabled("locations"):
         locate(op, source, start, end)
         return
-    op._source, op._start, op._end = source, start, end  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def extent_of(op: Operation) -> tuple[SourceFile, int, int]:
-    """Returns the record of :func:`set_place`."""
-    return op._source, op._start, op._end  # pyright: ignore[reportAttributeAccessIssue]
+    record_extent(op, source, start, end)
 
 
 def set_location(op: Operation, span: Span) -> None:
@@ -67,22 +63,7 @@ def share_location(op: Operation, other: Operation) -> None:
     op.location = other.location
 
 
-class _ReadLocation:
-    """The descriptor of ``Operation.location`` for operations that only record their extent: the location is made on
-    first access.
-
-    An operation with a location of its own never uses it, because its own attributes come first.
-    """
-
-    def __get__(self, op: Operation | None, owner: type[Operation]) -> SourceLoc:
-        if op is None:
-            raise AttributeError(f"type object {owner.__name__!r} has no attribute 'location'")
-        set_location(op, Span(*extent_of(op)))
-        return op.location  # pyright: ignore[reportReturnType]
-
-
-if enabled("locations"):
-    Operation.location = _ReadLocation()  # pyright: ignore[reportAttributeAccessIssue]
+defer_locations(set_location)
 
 
 def _trimmed(text: str, start: int, end: int) -> int:
