@@ -314,6 +314,8 @@ def _write(
     instruction: Instruction,
     ctx: Context,
 ) -> None:
+    if wanted is not None and not 0 <= offset <= ctx.memory.cells[address.root].size - size:
+        return
     cells = ctx.memory.cover(address.root, offset, size)
     if cells is None:
         raise MemoryError_(instruction, _UNREADABLE)

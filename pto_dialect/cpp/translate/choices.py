@@ -24,19 +24,45 @@ def number_choices(function: Function, order: list[str], module: Module) -> dict
             if join not in chosen and any(o in chosen or _is_local(o, addresses, module) for o in _sources(join)):
                 chosen.add(join)
                 changed = True
+    found: dict[Value, Choice] = {}
+    for group in _connected([join for join in joins if join in chosen]):
+        numbers = _candidates(group, chosen, addresses, module)
+        if numbers is None:
+            continue
+        for join in group:
+            _make_numbers(join, chosen, numbers, addresses, module)
+            found[join] = Choice(join, tuple(numbers))
+    return found
+
+
+def _connected(joins: list[Instruction]) -> list[list[Instruction]]:
+    """Returns the joins in groups: those that choose among each other's results are in one."""
+    group_of: dict[Value, list[Instruction]] = {join: [join] for join in joins}
+    for join in joins:
+        for operand in _sources(join):
+            other = group_of.get(operand) if isinstance(operand, Value) else None
+            mine = group_of[join]
+            if other is not None and other is not mine:
+                mine.extend(other)
+                for member in other:
+                    group_of[member] = mine
+    return list({id(group): group for group in group_of.values()}.values())
+
+
+def _candidates(
+    group: list[Instruction], chosen: set[Value], addresses: dict[Value, LocalAddress], module: Module
+) -> dict[Address, int] | None:
+    """Returns the addresses that a group chooses among, with numbers; ``None`` if one of them is not constant."""
     numbers: dict[Address, int] = {}
-    usable = [join for join in joins if join in chosen]
-    for join in usable:
+    for join in group:
         for operand in _sources(join):
             address = address_of(operand, addresses, module)
             if operand in chosen or (isinstance(operand, Constant) and operand.value is None):
                 continue
             if not isinstance(address, Address) or address.terms:
-                return {}
+                return None
             numbers.setdefault(address, len(numbers))
-    for join in usable:
-        _make_numbers(join, chosen, numbers, addresses, module)
-    return {join: Choice(join, tuple(numbers)) for join in usable}
+    return numbers
 
 
 def _sources(join: Instruction) -> tuple[Operand, ...]:
