@@ -262,7 +262,8 @@ def _call(reader: InstructionReader, name: str, rest: str, opcode: str) -> Instr
     if match is None or match[1] == "asm ":
         return Instruction("asm" if match else "call", name, "", word=rest)
     opened = rest.find("(", match.end())
-    arguments = split_list(rest[opened + 1 : balanced_end(rest, opened) - 1])
+    closed = rest.rfind(")") if "[" not in rest else balanced_end(rest, opened) - 1
+    arguments = split_list(rest[opened + 1 : closed])
     head = rest[: match.start()].partition("(")[0].split()
     callee = match[1]
     type = _result_type(rest[: match.start()]) if head else "void"

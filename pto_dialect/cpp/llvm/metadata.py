@@ -19,6 +19,7 @@ class Metadata:
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self._fields: dict[str, dict[str, str]] = {}
+        self._scopes: dict[str, tuple[str, str]] = {}
         self._locations: dict[str, SourceLocation | None] = {}
 
     def fields(self, reference: str) -> dict[str, str]:
@@ -67,6 +68,12 @@ class Metadata:
 
     def _scope(self, reference: str) -> tuple[str, str]:
         """Returns file and function of a scope; blocks of a file that is included in a function have their own file."""
+        known = self._scopes.get(reference)
+        if known is None:
+            known = self._scopes[reference] = self._find_scope(reference)
+        return known
+
+    def _find_scope(self, reference: str) -> tuple[str, str]:
         file = ""
         for _ in range(_MAX_CHAIN):
             fields = self.fields(reference)

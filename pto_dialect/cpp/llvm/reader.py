@@ -41,6 +41,7 @@ class Module:
         self._texts: dict[str, tuple[int, int]] = {}
         self._lines: list[str] = []
         self._functions: dict[str, Function] = {}
+        self._strings: dict[str, bytes | None] = {}
 
     @property
     def function_names(self) -> list[str]:
@@ -61,11 +62,14 @@ class Module:
 
     def string(self, operand: object) -> str | None:
         """Returns the text of a string constant, up to its first zero, ``None`` if ``operand`` is not one."""
-        variable = self.globals.get(operand.name) if isinstance(operand, Global) else None
-        if variable is None or not variable.is_constant:
+        if not isinstance(operand, Global):
             return None
-        content = string_bytes(variable.initial)
-        if content is None or not isinstance(operand, Global):
+        if operand.name not in self._strings:
+            variable = self.globals.get(operand.name)
+            is_constant = variable is not None and variable.is_constant
+            self._strings[operand.name] = string_bytes(variable.initial) if variable and is_constant else None
+        content = self._strings[operand.name]
+        if content is None:
             return None
         return content[operand.offset :].split(b"\0")[0].decode("utf-8", "replace")
 

@@ -7,6 +7,7 @@ import re
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8, "x86_fp80": 16, "fp128": 16}
 _ARRAY = re.compile(r"\[(\d+) x (.*)\]\Z", re.DOTALL)
 _VECTOR = re.compile(r"<(\d+) x (.*)>\Z", re.DOTALL)
+_PLAIN_LIST = re.compile(r'[^"()\[\]{}<>]*\Z')
 _OPENING, _CLOSING = "([{<", ")]}>"
 MAX_DEPTH = 64
 """Nested types and constants beyond this depth are not read."""
@@ -18,6 +19,8 @@ class TypeReadError(Exception):
 
 def split_list(text: str) -> list[str]:
     """Returns the parts of a comma list; commas in brackets and quotes belong to a part."""
+    if _PLAIN_LIST.match(text):
+        return [part.strip() for part in text.split(",")] if text.strip() else []
     parts: list[str] = []
     depth = start = 0
     quoted = False

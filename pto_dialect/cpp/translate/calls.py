@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..llvm.model import Instruction, Operand
 from ..llvm.reader import Module
@@ -33,6 +34,7 @@ class RawGroup:
         return tuple(text.split(",")) if text else ()
 
 
+@lru_cache(4096)
 def plain_name(symbol: str) -> str:
     """Returns the name of a function without its mangled types."""
     match = _MANGLED.match(symbol)

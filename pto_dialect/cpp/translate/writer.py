@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from ..llvm.location import SourceLocation
 
@@ -33,6 +34,7 @@ def hint_of(name: str) -> str:
     return short if short and not short[0].isdigit() else f"v{short}"
 
 
+@lru_cache(1024)
 def quote(text: str) -> str:
     """Returns a string literal."""
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\{ord(c) & 255:02X}" for c in text) + '"'
