@@ -239,12 +239,33 @@ def all_shown(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     return seen
 
 
+def written_source(source: SourceFile) -> SourceFile:
+    """Returns the file that the user wrote: ``source``, or what it was translated from."""
+    known = Origins.stated(source)
+    return known.main if known is not None and known.translated and known.main is not None else source
+
+
+def written_span(span: Span) -> Span | None:
+    """Returns the position in :func:`written_source` that a statement comes from; ``None`` for statements of other
+    files."""
+    main = written_source(span.source)
+    if main is span.source:
+        return span
+    origins = Origins.of(span.source)
+    own = (frame for frame in location_of(span).frames if frame.file == main.name)
+    frame = next(own, None)
+    return None if frame is None else origins.span(frame)
+
+
 def in_written_text(source: SourceFile, found: Sequence[Diagnostic]) -> tuple[SourceFile, Sequence[Diagnostic]]:
     """Returns the text that the user wrote, and diagnostics of ``source`` as diagnostics of it."""
-    known = Origins.stated(source)
-    if known is None or not known.translated or known.main is None:
-        return source, found
-    return known.main, all_shown(found)
+    written = written_source(source)
+    return (source, found) if written is source else (written, all_shown(found))
+
+
+def is_translated_diagnostic(found: Diagnostic) -> bool:
+    """Returns whether a diagnostic is about a text that is not the user's own."""
+    return found.span is not None and is_translated(found.span.source)
 
 
 def is_about_text(found: Diagnostic) -> bool:

@@ -5,17 +5,20 @@ Source: docs/reference/recording.md, "Statements".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from pto_dialect.diagnostics.origins import is_translated, written_span
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.sanitize.instrument.generator import InstrumentedGenerator, is_instrumented
 from pto_dialect.sanitize.report.sites import Site, value_name
@@ -151,8 +154,10 @@ class RecordedGenerator(InstrumentedGenerator):
     ) -> Statement:
         span = span_of(op)
         place = (0, 0, 0, 0)
-        if span is not None:
-            place = (*span.source.line_col(span.start), *span.source.line_col(span.end))
+        written = None if span is None else written_span(span)
+        if written is not None:
+            end = max((found.end for found in _inside(op) if found.source is written.source), default=written.end)
+            place = (*written.source.line_col(written.start), *written.source.line_col(max(end, written.end)))
         pipe = pipe_of(op, self.profile.arch)
         if self._function is None:
             self._function = _function_of(op)
@@ -164,7 +169,7 @@ class RecordedGenerator(InstrumentedGenerator):
             len(self.log.statements),
             op.name,
             *place,
-            _text(op, span),
+            _text(op, span, written),
             pipe.value.removeprefix("PIPE_") if pipe is not None else "S",
             self._function,
             kind,
@@ -205,8 +210,22 @@ def _type(type_: Attribute) -> str:
     return t.type_text(type_)
 
 
-def _text(op: Operation, span: Span | None) -> str:
-    """The statement, its first line where it has regions."""
+def _inside(op: Operation) -> Iterator[Span]:
+    """The positions of the statements in the regions of a translated statement, whose source text has no extent."""
+    span = span_of(op)
+    if not op.regions or span is None or not is_translated(span.source):
+        return
+    for inner in walk(op):
+        found = span_of(inner)
+        written = None if found is None else written_span(found)
+        if written is not None:
+            yield written
+
+
+def _text(op: Operation, span: Span | None, written: Span | None) -> str:
+    """The statement, its first line where it has regions; of a translated one the source line."""
     if span is None:
         return op.name
+    if is_translated(span.source):
+        return op.name if written is None else written.source.line_text(written.line).strip()
     return span.text.split("\n")[0].strip() if op.regions else " ".join(span.text.split())

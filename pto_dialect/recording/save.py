@@ -10,7 +10,8 @@ import numpy as np
 
 from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
-from pto_dialect.diagnostics.source import Span
+from pto_dialect.diagnostics.origins import is_translated_diagnostic, shown, written_source, written_span
+from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.queues.run import LEVEL, WAIT
@@ -50,7 +51,8 @@ def save(
 
 def _program(kernel: RecordingKernel, blocks: int) -> Program:
     span = span_of(kernel.function)
-    text, file = (span.source.text, span.source.name) if span is not None else ("", "")
+    source = written_source(span.source) if span is not None else SourceFile("", "")
+    text, file = source.text, source.name
     backend = kernel.options.backend or ""
     return Program(
         text, file, kernel.entry, kernel.profile.name, backend, blocks, __version__, str(release_of(kernel.function))
@@ -58,7 +60,8 @@ def _program(kernel: RecordingKernel, blocks: int) -> Program:
 
 
 def _place(span: Span | None) -> tuple[int, int]:
-    return span.source.line_col(span.start) if span is not None else (0, 0)
+    written = None if span is None else written_span(span)
+    return written.source.line_col(written.start) if written is not None else (0, 0)
 
 
 def _outcome(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diagnostic | None) -> Outcome:
@@ -92,7 +95,8 @@ def _waiting(kernel: RecordingKernel) -> list[Waiting]:
 
 
 def _finding(found: Found, log: Log) -> Finding:
-    diagnostic = found.diagnostic()
+    original = found.diagnostic()
+    diagnostic = shown(original) if is_translated_diagnostic(original) else original
     steps = [log.event_steps[found.event]] if found.event in log.event_steps else []
     notes = tuple((note.message, _place(note.span)[0]) for note in diagnostic.notes)
     place = _place(diagnostic.span)

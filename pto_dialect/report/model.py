@@ -10,7 +10,7 @@ import numpy as np
 
 from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
-from pto_dialect.diagnostics.origins import shown_span
+from pto_dialect.diagnostics.origins import shown, shown_span
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.numerics.decode import value_table
@@ -144,6 +144,7 @@ class Document:
         return [*found, *(self._diagnostic(one) for one in self.run.failures)]
 
     def _diagnostic(self, one: Diagnostic) -> dict[str, Any]:
+        one = shown(one)
         return {
             "rule": one.rule,
             "severity": one.severity.name.lower(),

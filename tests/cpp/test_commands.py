@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pto_dialect
+from pto_dialect import recording
 from run_lines import CommandResult, run_command
 
 KERNEL = (Path(__file__).parents[2] / "examples" / "cpp" / "add_exp" / "add_exp.cpp").read_text(encoding="utf-8")
@@ -129,3 +130,24 @@ def test_compiled_from_python(folder: Path) -> None:
         pto_dialect.compile_cpp(KERNEL.replace("TADD(c, a, b)", "TADD(c, a, d)"))
     with pytest.raises(FileNotFoundError):
         pto_dialect.compile_cpp("missing.cpp")
+
+
+def test_debugger_shows_the_cpp_text(folder: Path) -> None:
+    arguments = "--arg x=ones:f32:512 --arg y=ones:f32:512 --arg z=zeros:f32:512 --arg n=2"
+    assert command(f"pto-run add.cpp {arguments} --record run.pto-rec --quiet").exit_code == 0
+    with recording.open("run.pto-rec") as run:
+        assert (run.program.file, run.program.text) == ("add.cpp", KERNEL)
+        [exp] = [one for one in run.statements if one.name == "pto.texp"]
+        assert (exp.line, exp.col, exp.text) == (line_of(KERNEL, "TEXP"), 5, "TEXP(c, c);")
+        [loop] = [one for one in run.statements if one.name == "scf.for"]
+        assert (loop.line, loop.end_line) == (
+            line_of(KERNEL, "for (int i"),
+            line_of(KERNEL, "set_flag(PIPE_MTE3, PIPE_V, EVENT_ID0);\n  }"),
+        )
+
+
+def test_page_of_a_run_has_the_cpp_text(folder: Path) -> None:
+    assert command("pto-run race.cpp --auto --sanitize --quiet --html page.html").exit_code == 3
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert '"name":"race.cpp","text":"#include' in page
+    assert "in TEXP (line" in page
