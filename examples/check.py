@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pto_dialect
+import pto_dialect.api
 from examples.case import Array, Case, Data
 from examples.expectation import Accumulate, Wanted
 from pto_dialect.runtime.api import compile as compile_kernel
@@ -44,13 +45,24 @@ def run(example: str, case: Case, target: str, accumulate: Accumulate) -> tuple[
     verdict = pto_dialect.check(path, target)
     if verdict.diagnostics:
         raise ValueError(str(verdict))
-    module = pto_dialect.parse(path.read_text(encoding="utf-8"), path.name)
-    kernel = compile_kernel(module, case.entry, target, accumulate=accumulate)
+    kernel = compile_kernel(module_of(path, target), entry_of(case), target, accumulate=accumulate)
     arguments = copied(case.data)
     started = perf_counter()
     returned = kernel(*arguments.values(), blocks=case.blocks)
     seconds = perf_counter() - started
     return outputs(case, arguments, returned), seconds
+
+
+def module_of(path: Path, target: str) -> pto_dialect.api.Module:
+    """The program in a file, in C++ or not."""
+    if path.suffix == ".cpp":
+        return pto_dialect.compile_cpp(path, target=target).module
+    return pto_dialect.parse(path.read_text(encoding="utf-8"), path.name)
+
+
+def entry_of(case: Case) -> str | None:
+    """The function of a case; one in C++ is the only kernel of its file."""
+    return None if case.program.endswith(".cpp") else case.entry
 
 
 def copied(data: Data) -> dict[str, Any]:

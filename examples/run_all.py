@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from examples.case import Case
 from examples.check import Outcome, outcome
 from examples.expectation import Accumulate, Expected
+from pto_dialect.cpp.compilers import CompilerMissing, find_compiler
 
 EXAMPLES = (
     "gemm",
@@ -34,6 +35,7 @@ EXAMPLES = (
     "topk_routing",
     "spmv",
     "seed_snippets",
+    "cpp",
 )
 TARGETS = ("a2a3", "a5", "cpu-sim")
 
@@ -46,6 +48,15 @@ def load(example: str) -> tuple[list[Case], Expected]:
     return inputs.cases(), importlib.import_module(f"examples.{example}.expected").expected
 
 
+def missing_compiler() -> str:
+    """Why C++ kernels cannot be compiled; empty if they can."""
+    try:
+        find_compiler()
+    except CompilerMissing as error:
+        return str(error)
+    return ""
+
+
 def targets_of(case: Case, wanted: str | None) -> tuple[str, ...]:
     """The targets to run ``case`` on; cpu-sim runs what a5 runs."""
     if wanted is None:
@@ -55,7 +66,7 @@ def targets_of(case: Case, wanted: str | None) -> tuple[str, ...]:
 
 def label(example: str, case: Case) -> str:
     """Name of a case: example, function, and between them the file where that has a name of its own."""
-    file = case.program.removesuffix(".pto")
+    file = case.program.removesuffix(".pto").removesuffix(".cpp")
     return f"{example}/{case.entry}" if file in (example, case.entry) else f"{example}/{file}/{case.entry}"
 
 
@@ -71,7 +82,13 @@ def run_examples(names: Sequence[str], target: str | None, accumulate: Accumulat
     header = _ROW.format("kernel", "shapes", "target", "max error", "tolerance", "time", "").rstrip()
     print(header, "-" * (len(header) + 6), sep="\n")
     failed = total = 0
+    skipped = 0
     for example in names:
+        missing = missing_compiler() if example == "cpp" else ""
+        if missing:
+            print(f"{example}: skipped, {missing}")
+            skipped += 1
+            continue
         cases, expected = load(example)
         for case in cases:
             chips = targets_of(case, target)
@@ -85,7 +102,7 @@ def run_examples(names: Sequence[str], target: str | None, accumulate: Accumulat
                 print(row(label(example, case), case.shapes, chip, result), flush=True)
                 if result.message:
                     print(result.message)
-    if not total:
+    if not total and not skipped:
         print(f"nothing here is legal for {target}")
         return 1
     print(f"{total - failed} of {total} as expected")

@@ -57,7 +57,7 @@ class CppOptions:
     @property
     def chip(self) -> str:
         """Returns the target that the headers know."""
-        return "a5" if self.target == "a5" else "a2a3"
+        return "a5" if self.target in ("a5", "cpu-sim") else "a2a3"
 
 
 class CppError(RefusedProgram):

@@ -10,7 +10,7 @@ import pto_dialect
 from pto_dialect import recording
 from run_lines import CommandResult, run_command
 
-KERNEL = (Path(__file__).parents[2] / "examples" / "cpp" / "add_exp" / "add_exp.cpp").read_text(encoding="utf-8")
+KERNEL = (Path(__file__).parents[2] / "examples" / "cpp" / "add_exp.cpp").read_text(encoding="utf-8")
 WAIT = "    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n"
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import pto_dialect
 from examples import run_all
 from examples.case import Case, Data
-from examples.check import FOLDER, Outcome, copied, exhaustion, outcome, outputs
+from examples.check import FOLDER, Outcome, copied, entry_of, exhaustion, module_of, outcome, outputs
 from examples.expectation import Accumulate, Wanted, sums
 from examples.fma_model import sequential_fma
 from examples.mlp_fused.expected import F16_MAX
@@ -66,10 +66,10 @@ def test_result(example: str, case: Case, accumulate: Accumulate) -> None:
 @pytest.mark.parametrize(("example", "case"), CASES, ids=names())
 def test_nothing_but_written_bytes_is_used(example: str, case: Case) -> None:
     """On-chip memory that starts with other bytes changes no bit of the result."""
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"))
+    module = module_of(FOLDER / example / case.program, case.targets[-1])
     results = []
     for fill in ("zero", "poison"):
-        kernel = Kernel(module, case.entry, case.targets[-1], RunOptions(fill=fill))
+        kernel = Kernel(module, entry_of(case), case.targets[-1], RunOptions(fill=fill))
         arguments = copied(case.data)
         returned = kernel.run(list(arguments.values()), case.blocks)
         results.append(outputs(case, arguments, returned))
@@ -89,8 +89,9 @@ def test_text_round_trip(path: Path) -> None:
 
 
 def test_every_program_is_run() -> None:
-    assert {FOLDER / example / case.program for example, case in CASES} == set(PROGRAMS)
-    folders = {path.parent.name for path in PROGRAMS}
+    programs = [*PROGRAMS, *FOLDER.glob("*/*.cpp")]
+    assert {FOLDER / example / case.program for example, case in CASES} == set(programs)
+    folders = {path.parent.name for path in programs}
     assert folders == set(run_all.EXAMPLES)
 
 
