@@ -43,14 +43,22 @@ def translate_address(instruction: Instruction, ctx: Context) -> Operand | None:
     except TypeReadError as error:
         ctx.fail(f"the address computation cannot be translated: {error}")
     size = element_bytes(pointer.element)
-    if constant % size or any(stride % size for _, stride in terms):
+    if constant % size or any(stride * ctx.memory.multiple(value) % size for value, stride in terms):
         return _bytewise(instruction, pointer, constant, ctx)
     index = pointer.index
     for value, stride in terms:
-        index = _plus(index, _times(ctx.index(ctx.operand(value)), stride // size, ctx), ctx)
+        index = _plus(index, _elements(ctx.index(ctx.operand(value)), stride, size, ctx), ctx)
     if constant:
         index = _plus(index, ctx.constant(constant // size, "index"), ctx)
     return ctx.new_pointer(pointer.base, pointer.element, index)
+
+
+def _elements(index: str, stride: int, size: int, ctx: Context) -> str:
+    """Returns the number of elements of ``size`` bytes in ``index`` times ``stride`` bytes, which is whole."""
+    if stride % size == 0:
+        return _times(index, stride // size, ctx)
+    number = _times(index, stride, ctx)
+    return ctx.writer.define(f"arith.divsi {number}, {ctx.constant(size, 'index')} : index", "index", True)
 
 
 def _plus(left: str | None, right: str, ctx: Context) -> str:

@@ -23,12 +23,12 @@ from .liveness import Liveness
 from .loops import find_counted
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
-from .prepare import prepare
+from .prepare import RUNTIME_ENTRIES, prepare
 from .structure import LocatedError, Structurer
+from .task_arguments import unify_parameters
 from .writer import location_text
 
 _ENTRY = "pto.entry"
-_FALLBACKS = ("kernel_entry", "aicore_kernel")
 _KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
 _TEMPLATE = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}()]*\b__global__\b[^;{}()]*?(\w+)\s*\(")
@@ -58,6 +58,8 @@ def translate_module(
         parts = [_analyze(core, read_module(text), entry, headers, sources or {}) for core, text in texts]
     except IrError as error:
         raise TranslationError(f"the compiler's output cannot be read: {error}") from None
+    if len(parts) > 1 and all(part.function.name in RUNTIME_ENTRIES for part in parts):
+        unify_parameters([part.function for part in parts])
     share_elements([(part.function, part.elements) for part in parts])
     lines = [f'module attributes {{pto.target_arch = "{target}"}} {{']
     for part in parts:
@@ -117,7 +119,7 @@ def find_entry(module: Module, entry: str | None, sources: Mapping[str, str]) ->
     chosen = module.globals.get("__pto_entry")
     if chosen is not None and chosen.initial.startswith("@"):
         return chosen.initial[1:].strip('"')
-    candidates = module.annotated(_ENTRY) or [name for name in _FALLBACKS if name in module.function_names]
+    candidates = module.annotated(_ENTRY) or [name for name in RUNTIME_ENTRIES if name in module.function_names]
     if entry is not None:
         matching = [name for name in module.function_names if name == entry or readable_name(module, name) == entry]
         if not matching:

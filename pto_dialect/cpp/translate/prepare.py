@@ -6,14 +6,19 @@ from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, V
 from ..llvm.reader import Module
 from .calls import PURE, call_name, is_interface, plain_name
 from .linear import width_of
+from .task_arguments import split_arguments
 from .widths import legalize
 
+RUNTIME_ENTRIES = ("kernel_entry", "aicore_kernel")
+"""Functions that a run time calls with an array of arguments."""
 RETURN = "pto.return"
 """The block with the only return of a function; it has no other instructions than a phi."""
 
 
 def prepare(function: Function, module: Module) -> None:
     """Changes a function in place; what it computes stays the same."""
+    if function.name in RUNTIME_ENTRIES:
+        _replace(function, split_arguments(function, module))
     _join_returns(function)
     legalize(function)
     _share_constants(function, module)
