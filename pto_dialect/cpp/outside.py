@@ -13,7 +13,7 @@ from functools import lru_cache
 from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler
 
-_ROOT_MARKS = (".git", "pyproject.toml", "CMakeLists.txt")
+_BUILT = ("pyproject.toml", "CMakeLists.txt")
 _SEARCHED = re.compile(r"^ (/.*|[A-Za-z]:.*)$", re.MULTILINE)
 _EMBEDDED = re.compile(r"^[ \t]*(?:#|%:)[ \t]*embed\b", re.MULTILINE)
 _LINE_SPLICE = re.compile(r"\\[ \t]*\n")
@@ -37,15 +37,19 @@ def embeds(text: str) -> bool:
 
 
 def _project(folder: str) -> str:
-    """The nearest folder above that is the root of a project, else ``folder``."""
-    at = os.path.realpath(folder)
-    while True:
-        if any(os.path.exists(os.path.join(at, mark)) for mark in _ROOT_MARKS):
+    """The root of the project of a folder: the nearest repository above it, else the last folder above it with a file
+    of a build system, below the home of its user; ``folder`` where there is none.
+
+    Every folder of a tree that CMake builds has such a file, so the nearest one would be too narrow."""
+    found, at = folder, os.path.realpath(folder)
+    home = os.path.realpath(os.path.expanduser("~"))
+    while at not in (home, os.path.dirname(at)):
+        if os.path.exists(os.path.join(at, ".git")):
             return at
-        above = os.path.dirname(at)
-        if above == at:
-            return folder
-        at = above
+        if any(os.path.exists(os.path.join(at, mark)) for mark in _BUILT):
+            found = at
+        at = os.path.dirname(at)
+    return found
 
 
 def _is_below(path: str, folders: Sequence[str]) -> bool:

@@ -50,7 +50,8 @@ typedef uint8_t *GM_ADDR;
 PTO_BYTE_FLOATS(PTO_BYTE_FLOAT)
 
 // The calls that a translation reads: README.md beside this file. None of them is ever defined.
-#define PTO_READ __attribute__((nothrow))
+// No two calls become one, and none is copied, so that each keeps its line.
+#define PTO_READ __attribute__((nothrow, convergent, nomerge))
 template <class... A>
 PTO_READ void __pto_op(const char *name, A... groups);
 template <class... A>

@@ -123,8 +123,12 @@ PTO_INTERNAL void st_dev(T value, T *address, int16_t offset = 0)
 }
 PTO_INTERNAL int64_t get_icache_prl_st() { return __pto_query<int64_t>("get_icache_prl_st"); }
 
-template <class C, class A, class B, class... N>
-PTO_INTERNAL void mad(C *acc, A *left, B *right, N... numbers)
-{
-    pto::pto_detail::call("mad", PTO_ADDRESS("l0c", acc), PTO_ADDRESS("l0a", left), PTO_ADDRESS("l0b", right), numbers...);
-}
+#define PTO_PRODUCT(name)                                                                           \
+    template <class C, class A, class B, class... N>                                                \
+    PTO_INTERNAL void name(C *acc, A *left, B *right, N... numbers)                                 \
+    {                                                                                               \
+        pto::pto_detail::call(#name, PTO_ADDRESS("l0c", acc), PTO_ADDRESS("l0a", left),             \
+                              PTO_ADDRESS("l0b", right), numbers...);                               \
+    }
+PTO_PRODUCT(mad)
+PTO_PRODUCT(mad_mx)
