@@ -215,8 +215,7 @@ FAMILIES: dict[str, Family] = {
 """Families by name, those of the core dialects first."""
 
 PROGRAM_RULES: tuple[str, ...] = (
-    *("program.module", "program.attribute_names", "program.parsing"),
-    *("program.arch", "program.inputs", "program.releases", "program.capacity"),
+    *("program.module", "program.attribute_names", "program.arch", "program.releases", "program.capacity"),
 )
 """Modules below ``verify`` with rules that belong to no family."""
 

@@ -9,47 +9,27 @@ from pathlib import Path
 from pto_dialect.diagnostics.files import atomic_write
 
 from .engine.example_programs import bad_program, good_program
-from .engine.rule import (
-    ASSIGN_MEMORY,
-    FORMS,
-    INSERT_SYNC,
-    LOWER_CUBE,
-    LOWER_TRANSFERS,
-    LOWER_VECTOR,
-    MEMORY,
-    PARSE,
-    PASSES,
-    PROVE,
-    REMOVE_SYNC,
-    REPORTED_AS,
-    RULES,
-    RUN,
-    SYNC,
-    TILE_LOOPS,
-    Rule,
-    load_all_rules,
-)
-from .program.inputs import EXPECT, READ
+from .engine.rule import MEMORY, PARSE, PASSES, REPORTED_AS, RULES, RUN, SYNC, Rule, load_all_rules
 
 CATALOGUE = Path(__file__).parents[2] / "docs" / "rules.md"
 
 STAGES: dict[str, str] = {
-    READ: "checked while an input is read",
+    "read": "checked while an input is read",
     PARSE: "checked while the text is parsed",
     **{name: f"checked by the pass `{name}`" for name in PASSES},
     SYNC: "checked by the pass `check-sync`",
     MEMORY: "checked by the pass `check-memory`",
-    ASSIGN_MEMORY: "of the pass `assign-memory`",
-    INSERT_SYNC: "of the pass `insert-sync`",
-    LOWER_CUBE: "of the pass `lower-cube`",
-    LOWER_VECTOR: "of the pass `lower-vector`",
-    LOWER_TRANSFERS: "of the pass `lower-transfers`",
-    TILE_LOOPS: "of the pass `tile-loops`",
-    PROVE: "of `--prove`",
-    REMOVE_SYNC: "of the pass `remove-redundant-sync`",
-    FORMS: "of the passes `to-level1`, `to-level2` and `to-assembly`",
+    "assign-memory": "of the pass `assign-memory`",
+    "insert-sync": "of the pass `insert-sync`",
+    "lower-cube": "of the pass `lower-cube`",
+    "lower-vector": "of the pass `lower-vector`",
+    "lower-transfers": "of the pass `lower-transfers`",
+    "tile-loops": "of the pass `tile-loops`",
+    "prove": "of `--prove`",
+    "remove-redundant-sync": "of the pass `remove-redundant-sync`",
+    "to-level1, to-level2, to-assembly": "of the passes `to-level1`, `to-level2` and `to-assembly`",
     RUN: "checked while a program runs",
-    EXPECT: "reported with `--verify-diagnostics`",
+    "verify-diagnostics": "reported with `--verify-diagnostics`",
 }
 """Sections of the catalogue, in the order in which the passes check a program."""
 

@@ -39,15 +39,9 @@ from .core.table import CORE_NAMES
 from .engine.checks import CHECKS, NUMERIC, PURE, Check
 from .engine.context import Context, is_opaque
 from .engine.dominance import check_dominance
-from .engine.rule import PASSES, STRUCTURE, read_rules
+from .engine.rule import PASSES, STRUCTURE
 from .engine.rule_order import group_ranks
 from .engine.structure import check_pto
-
-_RULES = read_rules("program")
-TARGET_OVERRIDE = _RULES["target-override"]
-TARGET_UNKNOWN = _RULES["target-unknown"]
-BACKEND_UNKNOWN = _RULES["backend-unknown"]
-_TARGET_RULES = {r.id: r for r in (TARGET_OVERRIDE, TARGET_UNKNOWN)}
 
 
 @cache
@@ -137,9 +131,9 @@ class Verifier:
         ctx = self.context
         self._enter(choice)
         for warning in choice.warnings:
-            if _TARGET_RULES[warning.rule] is not TARGET_OVERRIDE or not nested:
+            if warning.rule != "target-override" or not nested:
                 mended = (target_name(warning.unknown),) if warning.unknown is not None else ()
-                ctx.report(_TARGET_RULES[warning.rule], module, warning.message, remedies=mended)
+                ctx.report(warning.rule, module, warning.message, remedies=mended)
         if STRUCTURE in self.passes:
             check_symbols(module, ctx)
             _check_backend(module, ctx)
@@ -297,7 +291,7 @@ def _check_backend(module: Operation, ctx: Context) -> None:
         return
     found = f"'{stated.data}'" if isinstance(stated, StringAttr) else "another kind of attribute"
     message = f"{ATTRIBUTE} names no backend and is read as emitc, found {found}, expected a string: "
-    ctx.report(BACKEND_UNKNOWN, module, message + " or ".join(BACKENDS), at=ATTRIBUTE)
+    ctx.report("backend-unknown", module, message + " or ".join(BACKENDS), at=ATTRIBUTE)
 
 
 def verify_module(

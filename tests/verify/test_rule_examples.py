@@ -1,5 +1,6 @@
 """Every rule's own examples: the bad statement is reported under the rule, the good one is accepted."""
 
+import ast
 import contextlib
 import os
 import re
@@ -141,6 +142,21 @@ def test_good_command_is_accepted(rule: Rule, tmp_path: Path) -> None:
     code, output = shell(rule.commands.good, good_program(rule), tmp_path)
     assert code == 0, output
     assert not re.findall(r"\[[a-z0-9-]+\]$", output, re.MULTILINE)
+
+
+REPORTING = {"report", "report_once", "report_memory", "finding", "memory_finding"}
+
+
+def test_every_id_in_a_check_is_that_of_a_rule() -> None:
+    named = {
+        node.args[0].value: path.name
+        for path in (Path(pto_dialect.__file__).parent / "verify").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in REPORTING
+        if node.args and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(named) > 300
+    assert {id: file for id, file in named.items() if id not in RULES} == {}
 
 
 def test_every_reported_rule_is_declared() -> None:

@@ -1,6 +1,6 @@
 """Which rules watch an operation: those that its check functions can report, and those whose examples show it.
 
-Check functions name their rules as globals of their modules, so what a function can report is found in its code.
+Check functions name the ids of their rules, so what a function can report is found in its code.
 """
 
 from __future__ import annotations
@@ -54,17 +54,21 @@ def _reported(function: FunctionType) -> frozenset[Rule]:
         if current in seen:
             continue
         seen.add(current)
-        for name in _names(current.__code__):
-            value = current.__globals__.get(name)
-            if isinstance(value, Rule):
-                found.add(value)
-            elif isinstance(value, FunctionType) and value.__module__.startswith("pto_dialect.verify."):
-                waiting.append(value)
+        for code in _codes(current.__code__):
+            # Ids without a hyphen are words that other strings may be as well; no operation of this dialect has one.
+            ids = [id for id in code.co_consts if isinstance(id, str) and "-" in id]
+            found |= {RULES[id] for id in ids if id in RULES}
+            values = [current.__globals__.get(name) for name in code.co_names]
+            waiting += [value for value in values if isinstance(value, FunctionType) and _is_of_rules(value)]
     return frozenset(found)
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+def _is_of_rules(function: FunctionType) -> bool:
+    return function.__module__.startswith("pto_dialect.verify.")
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from _codes(constant)

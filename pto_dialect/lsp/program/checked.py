@@ -24,7 +24,6 @@ from pto_dialect.ir.core.location import SourceLoc, span_of
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.read.pieces import Pieces, split
 from pto_dialect.targets.profile import Profile
-from pto_dialect.verify.program.arch import ARCH_MIX
 from pto_dialect.verify.verifier import verify_parts
 
 _SYMBOL = re.compile(r"(func\.func\s+(?:(?:private|public|nested)\s+)?)?@(\"(?:[^\"\\\n]|\\.)*\"|[\w$.]+)")
@@ -251,7 +250,7 @@ class Checked:
             yield from function.syntax
             rules = function.rules or ()
             for found in self._sound(rules, function.syntax, id(function) in doubtful):
-                if found.rule == ARCH_MIX.id:
+                if found.rule == "arch-mix":
                     # Reported once for a module, and here for each function.
                     module = function.operations[0].parent_op()
                     if module in mixed:

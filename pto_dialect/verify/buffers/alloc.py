@@ -34,29 +34,16 @@ from pto_dialect.targets.tile_layouts import NONE_BOX_ALIGN, inner_block
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, Rule, read_rules
+from ..engine.rule import ERROR, SHAPES, STRUCTURE
 
 _PLANNED = "pto.multi_buffer_addrs"
 """The attribute that a planning pass sets to the addresses of the slots."""
 
-_RULES = read_rules("buffers")
-
-VALID_OPERANDS = _RULES["alloc-valid-operands"]
-NONE_BOX = _RULES["alloc-nonebox-align"]
-BOXED = _RULES["alloc-boxed-multiple"]
-BOX_ELEMENT = _RULES["alloc-box-elem"]
-ADDRESS = _RULES["alloc-addr-align"]
-FRACTAL_ADDRESS = _RULES["align-fractal"]
-MULTI = _RULES["multi-tile-count"]
-SLOT_ADDRESSES = _RULES["multi-tile-addresses"]
-CAPACITY = _RULES["capacity-static"]
-PLANNER = _RULES["capacity-ub-planner"]
-DEAD = _RULES["dead-tile"]
 
 _ROW_PLUS_ONE = 2
 _SLOTS = (2, 16)
 
-Violation = tuple[Rule, str, str | None]
+Violation = tuple[str, str, str | None]
 """The rule that a type violates, the message, and the help."""
 _cached_violations: dict[TileBufType, tuple[Violation, ...]] = {}
 
@@ -74,7 +61,7 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
     size = byte_width(tile.element)
     shown = type_text(tile)
     if size is None or tile.element == I1:
-        return [(BOX_ELEMENT, f"elements of {shown} have no size in bytes", None)]
+        return [("alloc-box-elem", f"elements of {shown} have no size in bytes", None)]
     if tile.slayout == "none_box":
         side, length = ("row", tile.cols) if tile.blayout == "row_major" else ("column", tile.rows)
         align = NONE_BOX_ALIGN // 2 if element_name(tile.element) in FP4 else NONE_BOX_ALIGN
@@ -83,20 +70,32 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
         if length * size % align and not either:
             message = f"a {side} of {shown} has {length * size} bytes, not a multiple of {align}"
             unit = align // gcd(align, size)
-            return [(NONE_BOX, message, _padded_type(tile, *((1, unit) if side == "row" else (unit, 1))))]
+            return [("alloc-nonebox-align", message, _padded_type(tile, *((1, unit) if side == "row" else (unit, 1))))]
         return []
     if tile.fractal == 512 and NONE_BOX_ALIGN % size:
-        return [(BOX_ELEMENT, f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes", None)]
+        return [
+            ("alloc-box-elem", f"elements of {shown} have {size} bytes, which do not fill blocks of 512 bytes", None)
+        ]
     slayout = "row_major" if tile.fractal == MX_SCALE_FRACTAL else tile.slayout
     rows, cols = inner_block(tile.fractal, slayout, size * 8)
     faults: list[Violation] = []
     partial = tile.loc == "vec" or tile.fractal == MX_SCALE_FRACTAL or tile.rows == 1
     remedy = _padded_type(tile, 1 if partial else rows, cols)
     if tile.rows % rows and not partial:
-        faults.append((BOXED, f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block", remedy))
+        faults.append(
+            (
+                "alloc-boxed-multiple",
+                f"{tile.rows} rows of {shown} are no multiple of the {rows} rows of a block",
+                remedy,
+            )
+        )
     if tile.cols % cols:
         faults.append(
-            (BOXED, f"{tile.cols} columns of {shown} are no multiple of the {cols} columns of a block", remedy)
+            (
+                "alloc-boxed-multiple",
+                f"{tile.cols} columns of {shown} are no multiple of the {cols} columns of a block",
+                remedy,
+            )
         )
     return faults
 
@@ -139,10 +138,10 @@ def check_form(op: Operation, ctx: Context) -> None:
         given = groups.get(name)
         if size == DYNAMIC and not given:
             message = f"{op.name} needs {name}, the type leaves it open"
-            ctx.report(VALID_OPERANDS, op, message, help=f"{name} = %n")
+            ctx.report("alloc-valid-operands", op, message, help=f"{name} = %n")
         elif given and size != DYNAMIC:
             message = f"{name} of {op.name} is fixed to {size} by the type"
-            ctx.report(VALID_OPERANDS, op, message, at=given[0], help="write ? in the valid region of the type")
+            ctx.report("alloc-valid-operands", op, message, at=given[0], help="write ? in the valid region of the type")
 
 
 @checks(STRUCTURE, "pto.alloc_multi_tile", pure=True)
@@ -152,21 +151,25 @@ def check_planned(op: Operation, ctx: Context) -> None:
     if given is None or not isinstance(kind, MultiTileBufType):
         return
     if not isinstance(given, DenseArrayBase) or given.elt_type != I64:
-        ctx.report(SLOT_ADDRESSES, op, f"{_PLANNED} must be an array of i64, one address for each slot", at=_PLANNED)
+        ctx.report(
+            "multi-tile-addresses", op, f"{_PLANNED} must be an array of i64, one address for each slot", at=_PLANNED
+        )
         return
     if address_operand(op) is not None:
-        ctx.report(SLOT_ADDRESSES, op, f"{_PLANNED} and addr exclude each other", at=_PLANNED)
+        ctx.report("multi-tile-addresses", op, f"{_PLANNED} and addr exclude each other", at=_PLANNED)
     places, size = sorted(given.get_values()), tile_bytes(kind.slot)
     if len(places) != kind.count:
         message = f"{_PLANNED} must have {kind.count} addresses, one for each slot, found {len(places)}"
-        ctx.report(SLOT_ADDRESSES, op, message, at=_PLANNED)
+        ctx.report("multi-tile-addresses", op, message, at=_PLANNED)
     elif places[0] < 0:
-        ctx.report(SLOT_ADDRESSES, op, f"the address of a slot must not be negative, found {places[0]}", at=_PLANNED)
+        ctx.report(
+            "multi-tile-addresses", op, f"the address of a slot must not be negative, found {places[0]}", at=_PLANNED
+        )
     else:
         for low, high in pairwise(places):
             if high - low < size:
                 message = f"slots of {size} bytes at {low} and {high} overlap"
-                ctx.report(SLOT_ADDRESSES, op, message, at=_PLANNED)
+                ctx.report("multi-tile-addresses", op, message, at=_PLANNED)
                 return
 
 
@@ -178,7 +181,7 @@ def check_used(op: Operation, ctx: Context) -> None:
         return
     slot = result.type.slot if isinstance(result.type, MultiTileBufType) else result.type
     if isinstance(slot, TileBufType):
-        ctx.report(DEAD, op, f"{label_of(result, '%tile')} is never used")
+        ctx.report("dead-tile", op, f"{label_of(result, '%tile')} is never used")
 
 
 def _slot(op: Operation, ctx: Context) -> TileBufType | None:
@@ -188,12 +191,12 @@ def _slot(op: Operation, ctx: Context) -> TileBufType | None:
         return kind if isinstance(kind, TileBufType) else None
     low, high = _SLOTS
     if not low <= kind.count <= high:
-        ctx.report(MULTI, op, f"a multi-tile buffer has {low} to {high} slots, found {kind.count}")
+        ctx.report("multi-tile-count", op, f"a multi-tile buffer has {low} to {high} slots, found {kind.count}")
     if is_low_precision(element_name(kind.slot.element)):
         message = f"slots of {op.name} cannot have element type {element_name(kind.slot.element)}"
-        ctx.report(MULTI, op, message)
+        ctx.report("multi-tile-count", op, message)
     if kind.slot.compact == _ROW_PLUS_ONE:
-        ctx.report(MULTI, op, f"slots of {op.name} cannot be compact row_plus_one")
+        ctx.report("multi-tile-count", op, f"slots of {op.name} cannot be compact row_plus_one")
     return kind.slot
 
 
@@ -241,13 +244,10 @@ def check_rebinding(op: Operation, ctx: Context) -> None:
     tile, address = op.operands
     if tile.type != op.results[0].type:
         found = f"{type_text(tile.type)} and {type_text(op.results[0].type)}"
-        ctx.report(REBOUND, op, f"{op.name} keeps the type of the tile, found {found}", at=tile)
+        ctx.report("tassign-type", op, f"{op.name} keeps the type of the tile, found {found}", at=tile)
     constant = ctx.constant(address)
     if constant is not None and isinstance(tile.type, TileBufType):
         check_address(op, ctx, tile.type, address, constant)
-
-
-REBOUND = _RULES["tassign-type"]
 
 
 def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue, address: int) -> None:
@@ -255,12 +255,14 @@ def check_address(op: Operation, ctx: Context, tile: TileBufType, value: SSAValu
     align = BASE_ALIGNMENT[space_of(tile, ctx.profile)]
     need = max(align.error, 16) if tile.fractal == MX_SCALE_FRACTAL and tile.loc == "scaling" else align.error
     if address < 0:
-        ctx.report(ADDRESS, op, f"the address of {op.name} must not be negative, found {address}", at=value)
+        ctx.report("alloc-addr-align", op, f"the address of {op.name} must not be negative, found {address}", at=value)
     elif address % need:
-        ctx.report(ADDRESS, op, f"the address of {op.name} must be a multiple of {need}, found {address}", at=value)
+        ctx.report(
+            "alloc-addr-align", op, f"the address of {op.name} must be a multiple of {need}, found {address}", at=value
+        )
     elif tile.loc in ("left", "right", "acc") and address % align.warning:
         message = f"the address of a tile in {tile.loc} should be a multiple of {align.warning}, found {address}"
-        ctx.report(FRACTAL_ADDRESS, op, message, at=value)
+        ctx.report("align-fractal", op, message, at=value)
 
 
 def _fits_memory(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue | None, start: int, size: int) -> None:
@@ -273,12 +275,12 @@ def _fits_memory(op: Operation, ctx: Context, tile: TileBufType, value: SSAValue
     if refused is not None:
         what = f"bytes {start} to {end}" if value is not None else f"{size} bytes"
         message = f"{op.name} takes {what}, {tile.loc} has {capacity} on {profile.name}"
-        ctx.report(CAPACITY, op, message, at=value, severity=refused)
+        ctx.report("capacity-static", op, message, at=value, severity=refused)
         return
     limit = profile.planner_limit.get(space)
     if limit is not None and end > limit:
         message = f"{op.name} reaches byte {end} of {tile.loc}; memory planners stop at {limit}"
-        ctx.report(PLANNER, op, message, at=value)
+        ctx.report("capacity-ub-planner", op, message, at=value)
 
 
 @checks(STRUCTURE, "pto.multi_tile_get")
@@ -289,8 +291,8 @@ def check_slot(op: Operation, ctx: Context) -> None:
         return
     if op.results[0].type != source.type.slot:
         wanted, found = type_text(source.type.slot), type_text(op.results[0].type)
-        ctx.report(MULTI, op, f"a slot has type {wanted}, found {found}")
+        ctx.report("multi-tile-count", op, f"a slot has type {wanted}, found {found}")
     constant = ctx.constant(number)
     if constant is not None and not 0 <= constant < source.type.count:
         message = f"slot {constant} does not exist, the buffer has {source.type.count}"
-        ctx.report(MULTI, op, message, at=number)
+        ctx.report("multi-tile-count", op, message, at=number)

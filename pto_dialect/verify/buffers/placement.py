@@ -16,13 +16,7 @@ from pto_dialect.targets.memory import LOC_TO_SPACE
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import read_rules
 from .alloc import address_operand
-
-_RULES = read_rules("buffers")
-LEVEL_MIX = _RULES["level-mix"]
-ADDRESS_REQUIRED = _RULES["alloc-addr-required"]
-RESERVED = _RULES["overlap-reserve"]
 
 
 class _Buffer(NamedTuple):
@@ -64,7 +58,7 @@ def check_placement(scan: FunctionScan, ctx: Context) -> None:
     for space, op in free.items():
         if space in placed:
             message = f"this tile has no address, other tiles in {space} of this function have one"
-            ctx.report(ADDRESS_REQUIRED, op, message, help="addr = %address")
+            ctx.report("alloc-addr-required", op, message, help="addr = %address")
     _fixed_pointers(scan, ctx, free)
     _reserved(scan, ctx, buffers)
 
@@ -80,7 +74,7 @@ def _fixed_pointers(scan: FunctionScan, ctx: Context, free: dict[str, Operation]
         if kind.space in free and kind.space not in reported:
             reported.add(kind.space)
             message = f"this pointer into {kind.space} may reach tiles of this function that have no address"
-            ctx.report(LEVEL_MIX, op, message, help="give the tiles addresses")
+            ctx.report("level-mix", op, message, help="give the tiles addresses")
 
 
 def _reserved(scan: FunctionScan, ctx: Context, buffers: list[_Buffer]) -> None:
@@ -95,4 +89,4 @@ def _reserved(scan: FunctionScan, ctx: Context, buffers: list[_Buffer]) -> None:
             if buffer.start < end and first < buffer.start + buffer.size:
                 tile = f"bytes {buffer.start} to {buffer.start + buffer.size}"
                 message = f"this tile takes {tile} of {buffer.loc}, of which {first} to {end} are reserved"
-                ctx.report(RESERVED, buffer.op, message)
+                ctx.report("overlap-reserve", buffer.op, message)

@@ -30,19 +30,8 @@ from pto_dialect.targets.memory import SPACE_ALIASES
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_simt_section
-from ..engine.rule import LOCATIONS, TRIPLES, WARNING, read_rules
+from ..engine.rule import LOCATIONS, TRIPLES, WARNING
 from .views import array_values
-
-_RULES = read_rules("buffers")
-ADDPTR = _RULES["addptr-type"]
-CAST = _RULES["castptr-form"]
-INT_TO_PTR_USE = _RULES["inttoptr-use"]
-SCALAR_TYPE = _RULES["scalar-mem-type"]
-SCALAR_SPACE = _RULES["scalar-mem-space"]
-DEVICE = _RULES["ld-dev"]
-LOCAL_ARRAY = _RULES["local-array"]
-STRUCT_PATH = _RULES["struct-path"]
-ADDRESS_OF = _RULES["addr-result"]
 
 _POINTEES = frozenset({"i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3", "hif8"} | FP8 | FP4)
 _DEVICE_INTEGERS = frozenset(("i8", "i16", "i32", "i64"))
@@ -76,7 +65,7 @@ def check_addptr(op: Operation, ctx: Context) -> None:
     before, after = named(op, "ptr").type, op.results[0].type
     if before != after:
         found = f"{type_text(before)} and {type_text(after)}"
-        ctx.report(ADDPTR, op, f"{op.name} keeps the type of the pointer, found {found}", at=named(op, "ptr"))
+        ctx.report("addptr-type", op, f"{op.name} keeps the type of the pointer, found {found}", at=named(op, "ptr"))
 
 
 @checks(TRIPLES, "pto.castptr")
@@ -90,17 +79,17 @@ def check_castptr(op: Operation, ctx: Context) -> None:
         help, mended = None, ()
         if isinstance(source, IndexType):
             help, mended = "convert it with arith.index_cast .. : index to i64", (cast(None, "index", "i64"),)
-        ctx.report(CAST, op, message, at=value, help=help, remedies=mended)
+        ctx.report("castptr-form", op, message, at=value, help=help, remedies=mended)
     elif not isinstance(result, (PtrType, IntegerType)):
-        ctx.report(CAST, op, f"{op.name} gives an integer or pointer, found {type_text(result)}")
+        ctx.report("castptr-form", op, f"{op.name} gives an integer or pointer, found {type_text(result)}")
     elif to_integer and (from_integer or isinstance(source, MemRefType)):
         what = "an integer" if from_integer else "a memref"
-        ctx.report(CAST, op, f"{op.name} does not turn {what} into an integer", at=value)
+        ctx.report("castptr-form", op, f"{op.name} does not turn {what} into an integer", at=value)
     elif isinstance(result, PtrType) and not from_integer:
         space = memory_of(source)
         if space is not None and space != result.space:
             message = f"{op.name} stays in one memory, found {space} and {result.space}"
-            ctx.report(CAST, op, message, at=value)
+            ctx.report("castptr-form", op, message, at=value)
 
 
 @checks(TRIPLES, "pto.inttoptr")
@@ -108,9 +97,9 @@ def check_inttoptr(op: Operation, ctx: Context) -> None:
     """Checks a conversion of an integer to a pointer."""
     value, result = named(op, "addr"), op.results[0].type
     if not isinstance(value.type, IntegerType) or value.type.width.data != 64:
-        ctx.report(CAST, op, f"{op.name} takes an i64, found {type_text(value.type)}", at=value)
+        ctx.report("castptr-form", op, f"{op.name} takes an i64, found {type_text(value.type)}", at=value)
     if isinstance(result, PtrType) and signless(element_name(result.element)) not in _POINTEES:
-        ctx.report(CAST, op, f"{op.name} gives no pointer to {type_text(result.element)}")
+        ctx.report("castptr-form", op, f"{op.name} gives no pointer to {type_text(result.element)}")
 
 
 @checks(LOCATIONS, "pto.inttoptr")
@@ -121,7 +110,7 @@ def check_inttoptr_users(op: Operation, ctx: Context) -> None:
         if not isinstance(user, (LoadScalarOp, StoreScalarOp)) or find(user, "ptr") is not op.results[0]:
             only = "the pointer of load_scalar and store_scalar"
             message = f"the result of {op.name} is only {only}, not of {user.name}"
-            ctx.report(INT_TO_PTR_USE, user, message, at=op.results[0])
+            ctx.report("inttoptr-use", user, message, at=op.results[0])
 
 
 @checks(TRIPLES, "pto.tile_buf_addr", "pto.tensor_view_addr")
@@ -131,17 +120,17 @@ def check_address_of(op: Operation, ctx: Context) -> None:
     element, found = _element(source), _element(result)
     if element is not None and found is not None and element != found:
         message = f"the result of {op.name} must point to {type_text(element)}, found {type_text(found)}"
-        ctx.report(ADDRESS_OF, op, message)
+        ctx.report("addr-result", op, message)
     space, other = memory_of(source), memory_of(result)
     if space is not None and other is not None and space != other:
-        ctx.report(ADDRESS_OF, op, f"the result of {op.name} must lie in {space}, found {other}")
+        ctx.report("addr-result", op, f"the result of {op.name} must lie in {space}, found {other}")
     if isinstance(result, MemRefType):
         rank = 2 if isinstance(source, TileBufType) else len(getattr(source, "shape", ()))
         if isinstance(source, MemRefType):
             rank = source.get_num_dims()
         if result.get_num_dims() != rank:
             message = f"the result of {op.name} must have {rank} dimensions, found {result.get_num_dims()}"
-            ctx.report(ADDRESS_OF, op, message)
+            ctx.report("addr-result", op, message)
 
 
 # ------------------------------------------------------------ scalar accesses
@@ -162,7 +151,7 @@ def check_scalar_access(op: Operation, ctx: Context) -> None:
     element = _element(pointer.type)
     if element is not None and element != value.type:
         message = f"the value of {op.name} must be {type_text(element)}, found {type_text(value.type)}"
-        ctx.report(SCALAR_TYPE, op, message, at=value)
+        ctx.report("scalar-mem-type", op, message, at=value)
 
 
 @checks(LOCATIONS, "pto.load_scalar", "pto.store_scalar")
@@ -172,7 +161,7 @@ def check_scalar_space(op: Operation, ctx: Context) -> None:
     space = memory_of(place.type)
     if space not in (None, "gm"):
         message = f"{op.name} on {space}: older compilers access global memory only"
-        ctx.report(SCALAR_SPACE, op, message, at=place)
+        ctx.report("scalar-mem-space", op, message, at=place)
 
 
 @checks(LOCATIONS, "pto.ld_dev", "pto.st_dev")
@@ -182,22 +171,22 @@ def check_device_access(op: Operation, ctx: Context) -> None:
     pointer = accessed.type
     if ctx.profile.arch != "a5":
         message = f"{op.name} is documented for a5 only; the header library of {ctx.profile.name} lowers it as well"
-        ctx.report(DEVICE, op, message, severity=WARNING)
+        ctx.report("ld-dev", op, message, severity=WARNING)
     if not isinstance(pointer, PtrType):
         return
     if pointer.space != "gm":
-        ctx.report(DEVICE, op, f"{op.name} accesses global memory, found {pointer.space}", at=accessed)
+        ctx.report("ld-dev", op, f"{op.name} accesses global memory, found {pointer.space}", at=accessed)
     if element_name(pointer.element) not in _DEVICE_INTEGERS:
         message = f"{op.name} accesses i8, i16, i32 or i64, found {type_text(pointer.element)}"
-        ctx.report(DEVICE, op, message, at=accessed)
+        ctx.report("ld-dev", op, message, at=accessed)
     place = op.parent_op()
     while place is not None:
         if is_simt_section(place) or is_simt_entry(place):
-            ctx.report(DEVICE, op, f"{op.name} is outside SIMT bodies")
+            ctx.report("ld-dev", op, f"{op.name} is outside SIMT bodies")
             return
         if has_role(place, Role.FUNCTION) and not any(name in place.attributes for name in ENTRY_ATTRIBUTES):
             message = f"{op.name} belongs in the entry function of a core"
-            ctx.report(DEVICE, op, message, help="mark the function with pto.entry")
+            ctx.report("ld-dev", op, message, help="mark the function with pto.entry")
         place = place.parent_op()
 
 
@@ -215,11 +204,11 @@ def check_array_access(op: Operation, ctx: Context) -> None:
     rank, given = len(array.shape), len(groups["indices"])
     if rank != given:
         message = f"{op.name} takes {rank} indices, found {given}"
-        ctx.report(LOCAL_ARRAY, op, message, remedies=(operand_count(rank, given),))
+        ctx.report("local-array", op, message, remedies=(operand_count(rank, given),))
     value = op.results[0] if op.results else groups["value"][0]
     if value.type != array.element:
         message = f"the value of {op.name} must be {type_text(array.element)}, found {type_text(value.type)}"
-        ctx.report(LOCAL_ARRAY, op, message, at=value)
+        ctx.report("local-array", op, message, at=value)
 
 
 @checks(TRIPLES, "pto.struct_get", "pto.struct_set")
@@ -229,20 +218,20 @@ def check_field_access(op: Operation, ctx: Context) -> None:
     if path is None:
         return
     if not path:
-        ctx.report(STRUCT_PATH, op, f"the path of {op.name} is empty")
+        ctx.report("struct-path", op, f"the path of {op.name} is empty")
         return
     kind: Attribute = named(op, "s").type
     for number in path:
         if not isinstance(kind, StructType) or not 0 <= number < len(kind.fields):
-            ctx.report(STRUCT_PATH, op, f"{type_text(kind)} has no field {number}")
+            ctx.report("struct-path", op, f"{type_text(kind)} has no field {number}")
             return
         kind = kind.fields[number]
     value = op.results[0] if op.results else named(op, "value")
     if isinstance(kind, StructType):
-        ctx.report(STRUCT_PATH, op, f"the path of {op.name} leads to {type_text(kind)}, not to a scalar field")
+        ctx.report("struct-path", op, f"the path of {op.name} leads to {type_text(kind)}, not to a scalar field")
     elif value.type != kind:
         message = f"the value of {op.name} must be {type_text(kind)}, found {type_text(value.type)}"
-        ctx.report(STRUCT_PATH, op, message, at=value)
+        ctx.report("struct-path", op, message, at=value)
 
 
 @checks(TRIPLES, "pto.declare_struct")
@@ -251,6 +240,6 @@ def check_struct_escape(op: Operation, ctx: Context) -> None:
     for use in op.results[0].uses:
         if any(isinstance(result.type, StructType) for result in use.operation.results):
             message = f"{use.operation.name} gives a struct another name; only pto.declare_struct makes structs"
-            ctx.report(STRUCT_PATH, use.operation, message, at=op.results[0])
+            ctx.report("struct-path", use.operation, message, at=op.results[0])
         if use.operation.has_trait(IsTerminator):
-            ctx.report(STRUCT_PATH, use.operation, "a struct does not leave its region", at=op.results[0])
+            ctx.report("struct-path", use.operation, "a struct does not leave its region", at=op.results[0])

@@ -24,14 +24,7 @@ from pto_dialect.ir.core.types import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, read_rules
-
-_RULES = read_rules("buffers")
-RANK = _RULES["view-rank"]
-LAYOUT = _RULES["view-layout"]
-BOUNDS = _RULES["part-bounds"]
-DIMENSION = _RULES["view-dim"]
-SCALE_GROUPS = _RULES["mx-scale-groups"]
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE
 
 CERTAIN = "pto.certain_layout"
 """Attribute of views whose layout their source states, as C++ does, instead of sizes and strides."""
@@ -47,22 +40,22 @@ def check_view(op: Operation, ctx: Context) -> None:
     groups = operand_groups(op)
     pointer, result = named(op, "ptr").type, op.results[0].type
     if not isinstance(result, TensorViewType):
-        ctx.report(RANK, op, f"the result of {op.name} must be !pto.tensor_view, found {type_text(result)}")
+        ctx.report("view-rank", op, f"the result of {op.name} must be !pto.tensor_view, found {type_text(result)}")
         return
     if isinstance(pointer, PtrType) and pointer.space != "gm":
         message = f"{op.name} is a view of global memory, found a pointer into {pointer.space}"
-        ctx.report(RANK, op, message, at=named(op, "ptr"))
+        ctx.report("view-rank", op, message, at=named(op, "ptr"))
     rank = len(result.shape)
     if rank > MAX_RANK:
-        ctx.report(RANK, op, f"a view has at most {MAX_RANK} dimensions, found {rank}")
+        ctx.report("view-rank", op, f"a view has at most {MAX_RANK} dimensions, found {rank}")
     for name in ("shape", "strides"):
         if len(groups[name]) != rank:
             message = f"{name} of {op.name} must have {rank} entries, found {len(groups[name])}"
-            ctx.report(RANK, op, message, at=name)
+            ctx.report("view-rank", op, message, at=name)
     if isinstance(pointer, PtrType) and pointer.element != result.element:
         one, other = type_text(pointer.element), type_text(result.element)
         message = f"pointer and view of {op.name} must have one element type, found {one} and {other}"
-        ctx.report(RANK, op, message, at=named(op, "ptr"), remedies=(one_element_type(one, other),))
+        ctx.report("view-rank", op, message, at=named(op, "ptr"), remedies=(one_element_type(one, other),))
 
 
 @checks(LOCATIONS, "pto.make_tensor_view", numeric=True)
@@ -90,7 +83,7 @@ def check_view_layout(op: Operation, ctx: Context) -> None:
     found = layouts_of(known_sizes, known_strides, byte_width(result.element) or 0)
     if stated.value not in found:
         message = f"{op.name} states layout {stated.value}, its sizes and strides are {' or '.join(found)}"
-        ctx.report(LAYOUT, op, message, at="layout")
+        ctx.report("view-layout", op, message, at="layout")
 
 
 @checks(LOCATIONS, "pto.make_tensor_view")
@@ -113,7 +106,7 @@ def check_scale_groups(op: Operation, ctx: Context) -> None:
     if groups > 0 and groups % 2:
         axis_name = "columns" if axis else "rows"
         message = f"{op.name} has {groups} {axis_name} of MX scales in layout {layout}, whose blocks have 2 groups"
-        ctx.report(SCALE_GROUPS, op, message, help=f"an even number of {axis_name}, the last one unused")
+        ctx.report("mx-scale-groups", op, message, help=f"an even number of {axis_name}, the last one unused")
 
 
 def layouts_of(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[str, ...]:
@@ -155,7 +148,7 @@ def check_dimension(op: Operation, ctx: Context) -> None:
     rank = len(source.shape)
     if not 0 <= axis < rank:
         message = f"{op.name} reads dimension {axis}, its view has 0 to {rank - 1}"
-        ctx.report(DIMENSION, op, message, at=index)
+        ctx.report("view-dim", op, message, at=index)
 
 
 @checks(SHAPES, "pto.partition_view", numeric=True)
@@ -168,29 +161,29 @@ def check_part(op: Operation, ctx: Context) -> None:
         return
     if source.element != result.element:
         found = f"{type_text(source.element)} and {type_text(result.element)}"
-        ctx.report(BOUNDS, op, f"{op.name} keeps the element type, found {found}", at=named(op, "source"))
+        ctx.report("part-bounds", op, f"{op.name} keeps the element type, found {found}", at=named(op, "source"))
     rank = len(source.shape)
     offsets, sizes = groups["offsets"], groups["sizes"]
     for name, values in (("offsets", offsets), ("sizes", sizes)):
         if len(values) != rank:
             message = f"{name} of {op.name} must have {rank} entries, found {len(values)}"
-            ctx.report(BOUNDS, op, message, at=name)
+            ctx.report("part-bounds", op, message, at=name)
             return
     stated = result.shape if len(result.shape) == rank else (DYNAMIC,) * rank
     for index, (dim, whole) in enumerate(zip(stated, source.shape, strict=True)):
         offset, size = ctx.constant(offsets[index]), ctx.constant(sizes[index])
         if offset is not None and offset < 0:
             message = f"offset {index} of {op.name} must not be negative, found {offset}"
-            ctx.report(BOUNDS, op, message, at=offsets[index])
+            ctx.report("part-bounds", op, message, at=offsets[index])
             continue
         if size is None:
             continue
         if size <= 0:
             message = f"size {index} of {op.name} must be positive, found {size}"
-            ctx.report(BOUNDS, op, message, at=sizes[index])
+            ctx.report("part-bounds", op, message, at=sizes[index])
         elif dim not in (DYNAMIC, size):
             message = f"size {index} of {op.name} is {size}, the result type says {dim}"
-            ctx.report(BOUNDS, op, message, at=sizes[index], remedies=(stated_size(index, size),))
+            ctx.report("part-bounds", op, message, at=sizes[index], remedies=(stated_size(index, size),))
         elif whole != DYNAMIC and (offset or 0) + size > whole:
             message = f"offset {offset or 0} and size {size} reach beyond dimension {index} of the view ({whole})"
-            ctx.report(BOUNDS, op, message, at=sizes[index])
+            ctx.report("part-bounds", op, message, at=sizes[index])

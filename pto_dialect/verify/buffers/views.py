@@ -19,16 +19,8 @@ from pto_dialect.targets.tile_layouts import inner_block
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, STRUCTURE, Rule, read_rules
+from ..engine.rule import SHAPES, STRUCTURE
 from .alloc import tile_bytes
-
-_RULES = read_rules("buffers")
-FORM = _RULES["subview-form"]
-BOXED = _RULES["subview-boxed"]
-BOUNDS = _RULES["subview-bounds"]
-VALID = _RULES["setvalid-dynamic"]
-BITCAST = _RULES["bitcast-same"]
-RESHAPE = _RULES["reshape-bytes"]
 
 AnyTile = TileBufType | TileType
 
@@ -56,7 +48,7 @@ def _valid(tile: AnyTile) -> tuple[int, int]:
     return (tile.rows, tile.cols) if isinstance(tile, TileType) else (tile.valid_rows, tile.valid_cols)
 
 
-def _shared_types(op: Operation, ctx: Context, violated: Rule, source: Attribute) -> tuple[AnyTile, AnyTile] | None:
+def _shared_types(op: Operation, ctx: Context, violated: str, source: Attribute) -> tuple[AnyTile, AnyTile] | None:
     """Returns the types of the source tile of ``op`` and of its result, which shares its bytes: two tile buffers, or
     two tile values."""
     result = op.results[0].type
@@ -77,29 +69,29 @@ def check_window(op: Operation, ctx: Context) -> None:
     """Checks the form and the type of a window."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
-    types = _shared_types(op, ctx, FORM, named(op, "source").type)
+    types = _shared_types(op, ctx, "subview-form", named(op, "source").type)
     sizes = array_values(op.attributes.get("sizes"))
     if types is None or sizes is None:
         return
     source, result = types
     if len(sizes) != 2 or len(groups["offsets"]) != 2:
         found = f"{len(sizes)} sizes and {len(groups['offsets'])} offsets"
-        ctx.report(FORM, op, f"{op.name} takes two sizes and two offsets, found {found}")
+        ctx.report("subview-form", op, f"{op.name} takes two sizes and two offsets, found {found}")
         return
     if min(sizes) <= 0:
-        ctx.report(FORM, op, f"sizes of {op.name} must be positive, found {list(sizes)}", at="sizes")
+        ctx.report("subview-form", op, f"sizes of {op.name} must be positive, found {list(sizes)}", at="sizes")
         return
     for value in groups["offsets"]:
         offset = ctx.constant(value)
         if offset is not None and offset < 0:
-            ctx.report(FORM, op, f"offsets of {op.name} must not be negative, found {offset}", at=value)
+            ctx.report("subview-form", op, f"offsets of {op.name} must not be negative, found {offset}", at=value)
     if bool(groups["valid_row"]) != bool(groups["valid_col"]):
-        ctx.report(FORM, op, f"{op.name} takes both valid sizes or none")
+        ctx.report("subview-form", op, f"{op.name} takes both valid sizes or none")
         return
     if (result.rows, result.cols) != sizes:
         wanted, found = f"{sizes[0]}x{sizes[1]}", f"{result.rows}x{result.cols}"
         message = f"the result of {op.name} must have the shape {wanted}, found {found}"
-        ctx.report(FORM, op, message)
+        ctx.report("subview-form", op, message)
         return
     if (result.element, _location(result), _config(result)) != (source.element, _location(source), _config(source)):
         kept = "element type, location and layout"
@@ -109,7 +101,7 @@ def check_window(op: Operation, ctx: Context) -> None:
             expected = source.replace(rows=result.rows, cols=result.cols, valid=_valid(result))
         message = f"the result of {op.name} must keep {kept}, found {type_text(result)}"
         right = type_text(expected)
-        ctx.report(FORM, op, message, help=f"write {right}", remedies=(replace(type_text(result), right),))
+        ctx.report("subview-form", op, message, help=f"write {right}", remedies=(replace(type_text(result), right),))
     for name, size, stated in zip(("valid_row", "valid_col"), sizes, _valid(result), strict=True):
         # The type of a tile value does not state its valid region.
         _valid_sizes(op, ctx, groups[name], name, size, None if isinstance(result, TileType) else stated)
@@ -121,16 +113,16 @@ def _valid_sizes(
     """Checks one valid size of a window: the operand against the size in the result type, if the type states one."""
     if not given:
         if stated == DYNAMIC:
-            ctx.report(FORM, op, f"{name} of {op.name} is open in the type and must be given")
+            ctx.report("subview-form", op, f"{name} of {op.name} is open in the type and must be given")
         return
     constant = ctx.constant(given[0])
     if constant is not None and not 0 <= constant <= size:
-        ctx.report(FORM, op, f"{name} of {op.name} must be in 0..{size}, found {constant}", at=given[0])
+        ctx.report("subview-form", op, f"{name} of {op.name} must be in 0..{size}, found {constant}", at=given[0])
         return
     expected = DYNAMIC if constant is None else constant
     if stated is not None and stated != expected:
         message = f"{name} of {op.name} is {dim_text(expected)}, the result type says {dim_text(stated)}"
-        ctx.report(FORM, op, message, at=given[0])
+        ctx.report("subview-form", op, message, at=given[0])
 
 
 def array_values(attr: Attribute | None) -> tuple[int, ...] | None:
@@ -163,14 +155,14 @@ def check_window_bounds(op: Operation, ctx: Context) -> None:
         offset = ctx.constant(value)
         if size % unit:
             message = f"{size} {axis} of {op.name} are no multiple of the {unit} {axis} of a block"
-            ctx.report(BOXED, op, message, at="sizes")
+            ctx.report("subview-boxed", op, message, at="sizes")
         if offset is not None and offset % unit:
             message = f"offset {offset} of {op.name} is no multiple of the {unit} {axis} of a block"
-            ctx.report(BOXED, op, message, at=value)
+            ctx.report("subview-boxed", op, message, at=value)
         elif (offset or 0) + inside > length:
             which = f"{size} {axis}" if inside == size else f"{inside} valid {axis}"
             message = f"offset {offset or 0} and {which} of {op.name} reach beyond {length} {axis}"
-            ctx.report(BOUNDS, op, message, at=value)
+            ctx.report("subview-bounds", op, message, at=value)
 
 
 def _sizes_inside(
@@ -203,16 +195,18 @@ def check_valid_shape(op: Operation, ctx: Context) -> None:
         return
     if DYNAMIC not in (tile.valid_rows, tile.valid_cols):
         help = "write ? in the valid region of the type"
-        ctx.report(VALID, op, f"{op.name} needs a tile with an open valid size", at=source, help=help)
+        ctx.report("setvalid-dynamic", op, f"{op.name} needs a tile with an open valid size", at=source, help=help)
         return
     if not _is_local(source):
         message = f"{op.name} changes tiles of its own function, not arguments or received values"
-        ctx.report(VALID, op, message, at=source)
+        ctx.report("setvalid-dynamic", op, message, at=source)
     for name, axis, limit in (("valid_row", "rows", tile.rows), ("valid_col", "columns", tile.cols)):
         value = named(op, name)
         constant = ctx.constant(value)
         if constant is not None and not 0 <= constant <= limit:
-            ctx.report(VALID, op, f"valid {axis} of {op.name} must be in 0..{limit}, found {constant}", at=value)
+            ctx.report(
+                "setvalid-dynamic", op, f"valid {axis} of {op.name} must be in 0..{limit}, found {constant}", at=value
+            )
 
 
 def _is_local(value: SSAValue) -> bool:
@@ -226,39 +220,45 @@ def _is_local(value: SSAValue) -> bool:
 @checks(STRUCTURE, "pto.bitcast")
 def check_bitcast(op: Operation, ctx: Context) -> None:
     """Checks a reinterpretation of the same bytes with another element type."""
-    types = _shared_types(op, ctx, BITCAST, named(op, "src").type)
+    types = _shared_types(op, ctx, "bitcast-same", named(op, "src").type)
     if types is None:
         return
     source, result = types
     help = "pto.treshape changes shape and layout"
     if _location(source) != _location(result):
-        ctx.report(BITCAST, op, f"{op.name} keeps the location, found {_location(source)} and {_location(result)}")
+        ctx.report(
+            "bitcast-same", op, f"{op.name} keeps the location, found {_location(source)} and {_location(result)}"
+        )
     elif (source.rows, source.cols) != (result.rows, result.cols):
         found = f"{source.rows}x{source.cols} and {result.rows}x{result.cols}"
-        ctx.report(BITCAST, op, f"{op.name} keeps the shape, found {found}", help=help)
+        ctx.report("bitcast-same", op, f"{op.name} keeps the shape, found {found}", help=help)
     elif _valid(source) != _valid(result):
-        ctx.report(BITCAST, op, f"{op.name} keeps the valid region")
+        ctx.report("bitcast-same", op, f"{op.name} keeps the valid region")
     elif _config(source) != _config(result):
-        ctx.report(BITCAST, op, f"{op.name} keeps the layout", help=help)
+        ctx.report("bitcast-same", op, f"{op.name} keeps the layout", help=help)
     elif source.element == result.element:
-        ctx.report(BITCAST, op, f"{op.name} changes the element type, both are {type_text(source.element)}")
+        ctx.report("bitcast-same", op, f"{op.name} changes the element type, both are {type_text(source.element)}")
     elif tile_bytes(result) > tile_bytes(source):
         found = f"{tile_bytes(source)} and {tile_bytes(result)}"
-        ctx.report(BITCAST, op, f"the result of {op.name} must not need more bytes than its source, found {found}")
+        ctx.report(
+            "bitcast-same", op, f"the result of {op.name} must not need more bytes than its source, found {found}"
+        )
 
 
 @checks(STRUCTURE, "pto.treshape")
 def check_reshape(op: Operation, ctx: Context) -> None:
     """Checks a reinterpretation of the same bytes with another shape."""
-    types = _shared_types(op, ctx, RESHAPE, named(op, "src").type)
+    types = _shared_types(op, ctx, "reshape-bytes", named(op, "src").type)
     if types is None:
         return
     source, result = types
     if _location(source) != _location(result):
-        ctx.report(RESHAPE, op, f"{op.name} keeps the location, found {_location(source)} and {_location(result)}")
+        ctx.report(
+            "reshape-bytes", op, f"{op.name} keeps the location, found {_location(source)} and {_location(result)}"
+        )
     if tile_bytes(source) != tile_bytes(result):
         found = f"{tile_bytes(source)} and {tile_bytes(result)}"
-        ctx.report(RESHAPE, op, f"{op.name} keeps the number of bytes, found {found}")
+        ctx.report("reshape-bytes", op, f"{op.name} keeps the number of bytes, found {found}")
     boxed = [isinstance(one, TileBufType) and one.slayout != "none_box" for one in types]
     if boxed[0] != boxed[1]:
-        ctx.report(RESHAPE, op, f"{op.name} does not pass between boxed and unboxed layouts")
+        ctx.report("reshape-bytes", op, f"{op.name} does not pass between boxed and unboxed layouts")

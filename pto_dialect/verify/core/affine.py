@@ -30,7 +30,6 @@ from .control import FLOWS, check_arguments, check_yields, format_types, types_d
 from .kinds import TYPES
 from .operands import group, groups_of, named, split_groups
 from .relations import relation
-from .rules import AFFINE_IDENTIFIER, AFFINE_MAP, INDICES, LOOP, REGION, YIELD
 from .table import constraints_of
 
 _SIZED = frozenset(("memref.alloc", "memref.view", "memref.subview"))
@@ -170,7 +169,7 @@ def _check_identifiers(op: Operation, ctx: Context) -> None:
     if indices is not None:
         for value in indices:
             if not is_dimension(value, scope):
-                ctx.report(AFFINE_IDENTIFIER, op, f"an index of {op.name} is a dimension or symbol", at=value)
+                ctx.report("affine-identifier", op, f"an index of {op.name} is a dimension or symbol", at=value)
                 return
         return
     for operands, text in _bound_operands(op):
@@ -178,7 +177,7 @@ def _check_identifiers(op: Operation, ctx: Context) -> None:
             symbol = number >= len(text.dims)
             if not (is_symbol if symbol else is_dimension)(value, scope):
                 what = "symbol" if symbol else "dimension"
-                ctx.report(AFFINE_IDENTIFIER, op, f"this operand of {op.name} is no {what}", at=value)
+                ctx.report("affine-identifier", op, f"this operand of {op.name} is no {what}", at=value)
                 return
 
 
@@ -193,7 +192,7 @@ def _fits(op: Operation, text: AffineText, operands: int, ctx: Context) -> bool:
     if text.inputs == operands:
         return True
     message = f"the map of {op.name} has {len(text.dims)} dimensions and {len(text.symbols)} symbols"
-    ctx.report(AFFINE_MAP, op, f"{message}, found {operands} operands")
+    ctx.report("affine-map", op, f"{message}, found {operands} operands")
     return False
 
 
@@ -202,7 +201,7 @@ def applied(op: Operation, ctx: Context) -> None:
     """Checks ``affine.apply``: one result, as many operands as the map has dimensions and symbols."""
     text = map_of(op, "map")
     if _fits(op, text, len(op.operands), ctx) and len(text.results) != 1:
-        ctx.report(AFFINE_MAP, op, f"the map of {op.name} has one result, found {len(text.results)}", at="map")
+        ctx.report("affine-map", op, f"the map of {op.name} has one result, found {len(text.results)}", at="map")
 
 
 @relation
@@ -210,7 +209,7 @@ def extremes(op: Operation, ctx: Context) -> None:
     """Checks the minimum or maximum of the results of a map."""
     text = map_of(op, "map")
     if _fits(op, text, len(op.operands), ctx) and not text.results:
-        ctx.report(AFFINE_MAP, op, f"the map of {op.name} has a result", at="map")
+        ctx.report("affine-map", op, f"the map of {op.name} has a result", at="map")
 
 
 @relation
@@ -225,12 +224,12 @@ def accessed(op: Operation, ctx: Context) -> None:
         found = moved.type.element_type if whole and isinstance(moved.type, VectorType) else moved.type
         if found != type_.element_type:
             message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
-            ctx.report(INDICES, op, f"{message}found {type_text(found)}", at=moved)
+            ctx.report("memref-indices", op, f"{message}found {type_text(found)}", at=moved)
             return
     text = map_of(op, "map")
     if len(text.results) != type_.get_num_dims():
         message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, the map {len(text.results)} results"
-        ctx.report(AFFINE_MAP, op, message, at="map")
+        ctx.report("affine-map", op, message, at="map")
     else:
         _fits(op, text, len(operands["indices"]), ctx)
 
@@ -246,7 +245,7 @@ def delinearized(op: Operation, ctx: Context) -> None:
     """Checks delinearization: one index for each element of the basis."""
     basis = len(group(op, "basis"))
     if not basis or len(op.results) != basis:
-        ctx.report(AFFINE_MAP, op, f"{op.name} gives an index for each of {basis} sizes, found {len(op.results)}")
+        ctx.report("affine-map", op, f"{op.name} gives an index for each of {basis} sizes, found {len(op.results)}")
 
 
 # ------------------------------------------------------------ loops
@@ -257,7 +256,7 @@ def looped(op: Operation, ctx: Context) -> None:
     """Checks the bounds of a loop: one map result for each bound."""
     for (operands, text), name in zip(_bound_operands(op), _MAP_NAMES[op.name], strict=True):
         if not text.results:
-            ctx.report(AFFINE_MAP, op, f"{name} of {op.name} has a result", at=name)
+            ctx.report("affine-map", op, f"{name} of {op.name} has a result", at=name)
             return
         if not _fits(op, text, len(operands), ctx):
             return
@@ -276,22 +275,22 @@ def in_parallel(op: Operation, ctx: Context) -> None:
         assert isinstance(groups, DenseIntOrFPElementsAttr)
         numbers = [int(number) for number in groups.get_values()]
         if len(numbers) != count:
-            ctx.report(LOOP, op, f"{op.name} has {count} steps, but {len(numbers)} numbers in {name}", at=name)
+            ctx.report("loop-bounds", op, f"{op.name} has {count} steps, but {len(numbers)} numbers in {name}", at=name)
             return
         if sum(numbers) != len(text.results):
             message = f"{name} of {op.name} is about {sum(numbers)} bounds, the map has {len(text.results)}"
-            ctx.report(AFFINE_MAP, op, message, at=name)
+            ctx.report("affine-map", op, message, at=name)
             return
     if len(reductions.data) != len(op.results):
         message = f"{op.name} has a reduction for each of {len(op.results)} results, found {len(reductions.data)}"
-        ctx.report(LOOP, op, message, at="reductions")
+        ctx.report("loop-bounds", op, message, at="reductions")
     elif not all(isinstance(entry, IntegerAttr) and entry.value.data in _REDUCTIONS for entry in reductions.data):
-        ctx.report(LOOP, op, "a reduction is a number from 0 to 14", at="reductions")
+        ctx.report("loop-bounds", op, "a reduction is a number from 0 to 14", at="reductions")
     elif not all(map(_reduces, reductions.data, op.results)):
-        ctx.report(LOOP, op, "a reduction of integers has integers, one of floats has floats", at="reductions")
+        ctx.report("loop-bounds", op, "a reduction of integers has integers, one of floats has floats", at="reductions")
     elif lower.inputs + upper.inputs != len(op.operands):
         message = f"the bounds of {op.name} have {lower.inputs + upper.inputs} operands, found {len(op.operands)}"
-        ctx.report(AFFINE_MAP, op, message)
+        ctx.report("affine-map", op, message)
 
 
 def _reduces(kind: Attribute, result: SSAValue) -> bool:
@@ -307,7 +306,7 @@ def _for(op: Operation, ctx: Context) -> None:
     results, initial = types_of(op.results), types_of(group(op, "inits"))
     if types_differ(initial, results):
         message = f"{op.name} starts with {format_types(initial)}, but has results of type {format_types(results)}"
-        ctx.report(YIELD, op, message)
+        ctx.report("region-yield", op, message)
         return
     check_arguments(op, block, [IndexType(), *initial], "counter and variables", ctx)
     check_yields(op, op.regions[0], results, ctx)
@@ -315,7 +314,7 @@ def _for(op: Operation, ctx: Context) -> None:
 
 def _if(op: Operation, ctx: Context) -> None:
     if op.results and op.regions[1].first_block is None:
-        ctx.report(REGION, op, f"{op.name} with results has an else region")
+        ctx.report("region-form", op, f"{op.name} with results has an else region")
         return
     for region in op.regions:
         if region.first_block is not None:
@@ -329,7 +328,7 @@ def _parallel(op: Operation, ctx: Context) -> None:
     assert block is not None and isinstance(steps, ArrayAttr)
     if len(block.args) != len(steps.data):
         message = f"{op.name} has {len(steps.data)} counters, found {len(block.args)}"
-        ctx.report(REGION, op, message)
+        ctx.report("region-form", op, message)
         return
     check_yields(op, op.regions[0], types_of(op.results), ctx)
 

@@ -16,8 +16,6 @@ from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context, is_opaque
-from ..engine.rule import read_rules
-from ..engine.structure import ATTRIBUTE_KIND, ATTRIBUTE_MISSING, OPERAND_COUNT, RESULT_KIND
 from . import forall as core_forall  # noqa: F401 - registers relations
 from . import memref as core_memref  # noqa: F401 - registers relations
 from .affine import IDENTIFIERS
@@ -26,12 +24,8 @@ from .kinds import element_type, is_signless
 from .llvm import kind_mismatches
 from .operands import split_groups
 from .relations import RELATIONS
-from .rules import OPERAND
 from .symbols import CALLS, check_calls
 from .table import CORE_NAMES, Constraints, CoreSlot, constraints_of
-
-_RULES = read_rules("core")
-CORE_OP = _RULES["core-op"]
 
 _FLOAT_TWINS = {
     "addi": "addf", "subi": "subf", "muli": "mulf", "divsi": "divf", "divui": "divf", "remsi": "remf",
@@ -133,7 +127,7 @@ _SURROUNDINGS: dict[str, Callable[[Operation, Context], bool]] = {
 def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
     """Checks an operation without a row in the table against its xDSL definition."""
     for value, message in kind_mismatches(op):
-        ctx.report(CORE_OP, op, message, at=value if value in op.operands else None)
+        ctx.report("core-op", op, message, at=value if value in op.operands else None)
         return False
     if is_opaque(op):
         return True
@@ -141,7 +135,7 @@ def _check_definition(op: IRDLOperation, ctx: Context) -> bool:
         op.verify_()
     except (VerifyException, ValueError, AssertionError, IndexError) as error:
         reason = str(error).strip().splitlines()[-1] if str(error) else "malformed"
-        ctx.report(CORE_OP, op, f"{op.name} is not as its dialect defines it: {reason}")
+        ctx.report("core-op", op, f"{op.name} is not as its dialect defines it: {reason}")
         return False
     return True
 
@@ -154,7 +148,7 @@ def _check_signature(op: Operation, ctx: Context) -> None:
         return
     fixed = [slot.arity for slot in row.results]
     if len(op.results) < fixed.count("1") or ("*" not in fixed and len(op.results) > len(fixed)):
-        ctx.report(RESULT_KIND, op, f"{op.name} has {len(fixed)} results, found {len(op.results)}")
+        ctx.report("result-kind", op, f"{op.name} has {len(fixed)} results, found {len(op.results)}")
         return
     results = ((row.results[min(number, len(row.results) - 1)], [result]) for number, result in enumerate(op.results))
     for slot, values in (*operands, *results):
@@ -162,7 +156,7 @@ def _check_signature(op: Operation, ctx: Context) -> None:
             return
     if not row.attributes and not row.segmented and op.properties:
         name = next(iter(op.properties))
-        ctx.report(ATTRIBUTE_KIND, op, f"{op.name} has no properties, found {name}", at=name)
+        ctx.report("attr-kind", op, f"{op.name} has no properties, found {name}", at=name)
         return
     for slot in row.attributes:
         stated = op.attributes if row.discardable else op.properties
@@ -184,17 +178,17 @@ def _groups(op: Operation, row: Constraints, ctx: Context) -> list[tuple[CoreSlo
         if len(numbers) != len(row.operands) or sum(numbers) != total or min(numbers, default=0) < 0:
             message = f"operandSegmentSizes of {op.name} divides its {total} operands into {names}"
             found = f", found {numbers}" if numbers else ""
-            ctx.report(OPERAND_COUNT, op, message + found)
+            ctx.report("operand-count", op, message + found)
             return None
         if any(slot.arity == "1" and number != 1 for slot, number in zip(row.operands, numbers, strict=True)):
-            ctx.report(OPERAND_COUNT, op, f"{op.name} has the operands {names}, found {numbers}")
+            ctx.report("operand-count", op, f"{op.name} has the operands {names}, found {numbers}")
             return None
     else:
         single = sum(slot.arity == "1" for slot in row.operands)
         most = None if any(slot.arity == "*" for slot in row.operands) else len(row.operands)
         if total < single or (most is not None and total > most):
             count = f"{len(row.operands)} operands ({names})" if row.operands else "no operands"
-            ctx.report(OPERAND_COUNT, op, f"{op.name} has {count}, found {total}")
+            ctx.report("operand-count", op, f"{op.name} has {count}, found {total}")
             return None
         numbers = [1 if slot.arity == "1" else total - single for slot in row.operands]
     return list(zip(row.operands, split_groups(tuple(op._operands), numbers), strict=True))
@@ -208,7 +202,7 @@ def _check_kinds(op: Operation, slot: CoreSlot, values: Sequence[SSAValue], ctx:
             if slot.kind.label == "index" and isinstance(value.type, IntegerType):
                 mended.append(cast(None, type_text(value.type), "index"))
             message = f"{what}, found {type_text(value.type)}"
-            ctx.report(OPERAND, op, message, at=value, help=help, remedies=tuple(mended))
+            ctx.report("core-operand", op, message, at=value, help=help, remedies=tuple(mended))
             return False
     return True
 
@@ -231,7 +225,7 @@ def _check_attribute(op: Operation, slot: CoreSlot, value: Attribute | None, ctx
     if value is None:
         if slot.arity == "1":
             message = f"{op.name} needs its attribute {slot.name}"
-            ctx.report(ATTRIBUTE_MISSING, op, message, help=slot.kind.label)
+            ctx.report("attr-missing", op, message, help=slot.kind.label)
     elif not slot.kind.accepts(value):
         message = f"attribute {slot.name} of {op.name} must be {slot.kind.label}, found {value}"
-        ctx.report(ATTRIBUTE_KIND, op, message, at=slot.name)
+        ctx.report("attr-kind", op, message, at=slot.name)

@@ -24,15 +24,9 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
-from ..engine.rule import read_rules
 from .operands import group, groups_of, named, split_groups
 from .relations import relation
-from .rules import BRANCH, ENTRY, FUNCTION, LOOP, PARENT, REGION, SWITCH, YIELD
 from .value_remedies import block_argument, returned_values, written_end, yielded_value
-
-_RULES = read_rules("core")
-TERMINATOR = _RULES["block-terminator"]
-RETURN_TYPES = _RULES["return-types"]
 
 _PARENTS = {
     "func.return": ("func.func",),
@@ -134,11 +128,11 @@ def check_parent(op: Operation, ctx: Context) -> None:
             help = f"the regions of {parent.name} end with {ends[-1]}" if parent is not None and ends else None
             message = f"{op.name} belongs directly in {' or '.join(parents)}, found {where}"
             mended = (without_return(),) if has_role(op, Role.RETURN) else ()
-            ctx.report(PARENT, op, message, help=help, remedies=mended)
+            ctx.report("op-parent", op, message, help=help, remedies=mended)
             return
     if op.next_op is not None and _ends_block(op):
         message = f"{op.name} ends its block, but {op.next_op.name} follows"
-        ctx.report(TERMINATOR, op, message, remedies=(last_in_block(),))
+        ctx.report("block-terminator", op, message, remedies=(last_in_block(),))
 
 
 def check_regions(op: Operation, ctx: Context) -> bool:
@@ -147,17 +141,17 @@ def check_regions(op: Operation, ctx: Context) -> bool:
     least, most = wanted.least, wanted.most
     if len(op.regions) < least or (most is not None and len(op.regions) > most):
         count = str(least) if most == least else f"at least {least}"
-        ctx.report(REGION, op, f"{op.name} has {count} regions, found {len(op.regions)}")
+        ctx.report("region-form", op, f"{op.name} has {count} regions, found {len(op.regions)}")
         return False
     for number, region in enumerate(op.regions):
         first = region.first_block
         if first is None:
             if number == wanted.empty:
                 continue
-            ctx.report(REGION, op, f"region {number + 1} of {op.name} has no block")
+            ctx.report("region-form", op, f"region {number + 1} of {op.name} has no block")
             return False
         if wanted.single and first.next_block is not None:
-            ctx.report(REGION, op, f"each region of {op.name} has one block")
+            ctx.report("region-form", op, f"each region of {op.name} has one block")
             return False
         if wanted.single and wanted.ends:
             end = wanted.ends[min(number, len(wanted.ends) - 1)]
@@ -169,7 +163,7 @@ def check_regions(op: Operation, ctx: Context) -> bool:
             if last is None or last.name != end:
                 found = f"{last.name}" if last is not None else "nothing"
                 message = f"region {number + 1} of {op.name} ends with {end}, found {found}"
-                ctx.report(TERMINATOR, op if last is None else last, message)
+                ctx.report("block-terminator", op if last is None else last, message)
                 return False
     return True
 
@@ -179,7 +173,7 @@ def check_blocks(op: Operation, region: Region, ctx: Context) -> None:
     for block in region.blocks:
         last = block.last_op
         if last is None or not _ends_block(last):
-            ctx.report(TERMINATOR, last or op, f"a block of {op.name} does not end with a terminator")
+            ctx.report("block-terminator", last or op, f"a block of {op.name} does not end with a terminator")
 
 
 # ------------------------------------------------------------ functions
@@ -190,39 +184,39 @@ def check_function(op: Operation, ctx: Context) -> bool:
     that is not a function."""
     function_type = op.properties.get("function_type")
     if not isinstance(function_type, FunctionType):
-        ctx.report(FUNCTION, op, "func.func has a function type")
+        ctx.report("function-form", op, "func.func has a function type")
         return False
     if not isinstance(op.properties.get("sym_name"), StringAttr):
-        ctx.report(FUNCTION, op, "func.func has a name")
+        ctx.report("function-form", op, "func.func has a name")
         return False
     region = op.regions[0]
     inputs, outputs = function_type.inputs.data, function_type.outputs.data
     for key, number in (("arg_attrs", len(inputs)), ("res_attrs", len(outputs))):
         entries = op.properties.get(key)
         if entries is not None and not (isinstance(entries, builtin.ArrayAttr) and len(entries.data) == number):
-            ctx.report(FUNCTION, op, f"{key} has one dictionary for each of {number}")
+            ctx.report("function-form", op, f"{key} has one dictionary for each of {number}")
     if region.first_block is None:
         visibility = op.properties.get("sym_visibility")
         if not isinstance(visibility, StringAttr) or visibility.data == "public":
             message = f"@{symbol_name(op)} has no body"
             help, mended = "declare it as func.func private, or give it a body", (append(" private"),)
-            ctx.report(FUNCTION, op, message, help=help, remedies=mended)
+            ctx.report("function-form", op, message, help=help, remedies=mended)
         return True
     if types_differ(types_of(region.first_block.args), inputs):
         message = f"@{symbol_name(op)} takes ({format_types(inputs)}), but its first block has "
-        ctx.report(FUNCTION, op, f"{message}({format_types(types_of(region.first_block.args))})")
+        ctx.report("function-form", op, f"{message}({format_types(types_of(region.first_block.args))})")
     for block in region.blocks:
         last = block.last_op
         ends = last is not None and _ends_block(last)
         if last is None or not (ends or any(_ends_block(inner) for inner in block.ops)):
             # A terminator in the middle of a block is reported at the terminator.
             message = f"a block of @{symbol_name(op)} does not end with a terminator"
-            ctx.report(TERMINATOR, last or op, message, help="add return", remedies=(missing_return(),))
+            ctx.report("block-terminator", last or op, message, help="add return", remedies=(missing_return(),))
         elif has_role(last, Role.RETURN) and types_differ(types_of(last.operands), outputs):
             found = format_types(types_of(last.operands))
             message = f"@{symbol_name(op)} returns {format_types(outputs)}, found {found}"
             if last.operands or not any(name in op.attributes for name in ENTRY_ATTRIBUTES):
-                ctx.report(RETURN_TYPES, last, message, remedies=returned_values(outputs, last))
+                ctx.report("return-types", last, message, remedies=returned_values(outputs, last))
     return True
 
 
@@ -256,7 +250,7 @@ def check_branch(op: Operation, ctx: Context) -> None:
     """Checks successors and the values that they receive."""
     wanted = _SUCCESSORS.get(op.name)
     if wanted is not None and len(op.successors) != wanted:
-        ctx.report(BRANCH, op, f"{op.name} has {wanted} targets, found {len(op.successors)}")
+        ctx.report("branch-arguments", op, f"{op.name} has {wanted} targets, found {len(op.successors)}")
         return
     handed = branch_operands(op)
     if handed is None or len(handed) != len(op.successors):
@@ -268,7 +262,7 @@ def check_branch(op: Operation, ctx: Context) -> None:
             # A block that does not exist was reported by the parser.
             continue
         if region is not None and block is region.first_block:
-            ctx.report(ENTRY, op, "the first block of a region is entered from outside only")
+            ctx.report("entry-block", op, "the first block of a region is entered from outside only")
             continue
         found, arguments = types_of(values), types_of(block.args)
         if types_differ(found, arguments):
@@ -276,7 +270,7 @@ def check_branch(op: Operation, ctx: Context) -> None:
             at = values[position] if len(found) == len(arguments) else None
             message = f"the block takes {format_types(arguments)}, found {format_types(found)}"
             mended = block_argument(arguments, found)
-            ctx.report(BRANCH, op, message, at=at, remedies=mended)
+            ctx.report("branch-arguments", op, message, at=at, remedies=mended)
 
 
 @relation
@@ -289,18 +283,18 @@ def switched(op: Operation, ctx: Context) -> None:
     cases = len(op.successors) - 1
     flag, given = named(op, "value"), len(group(op, "case_values"))
     if cases < 0:
-        ctx.report(SWITCH, op, "cf.switch has a default target")
+        ctx.report("switch-cases", op, "cf.switch has a default target")
     elif len(segments) != cases or sum(segments) != given:
         message = f"{cases} targets take {given} values, "
-        ctx.report(SWITCH, op, f"{message}but case_operand_segments says {segments}")
+        ctx.report("switch-cases", op, f"{message}but case_operand_segments says {segments}")
     elif isinstance(values, DenseIntOrFPElementsAttr):
         if values.type.element_type != flag.type:
             stated, case = type_text(flag.type), type_text(values.type.element_type)
-            ctx.report(SWITCH, op, f"cases of type {case} for a value of type {stated}", at=flag)
+            ctx.report("switch-cases", op, f"cases of type {case} for a value of type {stated}", at=flag)
         elif len(values) != cases:
-            ctx.report(SWITCH, op, f"{len(values)} cases for {cases} targets")
+            ctx.report("switch-cases", op, f"{len(values)} cases for {cases} targets")
     elif cases:
-        ctx.report(SWITCH, op, f"no cases for {cases} targets")
+        ctx.report("switch-cases", op, f"no cases for {cases} targets")
 
 
 # ------------------------------------------------------------ structured control flow
@@ -313,10 +307,10 @@ def cases(op: Operation, ctx: Context) -> None:
     assert isinstance(values, DenseArrayBase)
     numbers = list(values.get_values())
     if len(numbers) != len(op.regions) - 1:
-        ctx.report(SWITCH, op, f"{len(numbers)} cases for {len(op.regions) - 1} regions")
+        ctx.report("switch-cases", op, f"{len(numbers)} cases for {len(op.regions) - 1} regions")
     twice = next((number for place, number in enumerate(numbers) if number in numbers[:place]), None)
     if twice is not None:
-        ctx.report(SWITCH, op, f"case {twice} stands twice")
+        ctx.report("switch-cases", op, f"case {twice} stands twice")
 
 
 @relation
@@ -326,7 +320,7 @@ def bounds(op: Operation, ctx: Context) -> None:
     for value in (named(op, "upper_bound"), named(op, "step")):
         if value.type != lower.type:
             message = f"bounds and step of scf.for have one type, found {type_text(lower.type)} and "
-            ctx.report(LOOP, op, message + type_text(value.type), at=value)
+            ctx.report("loop-bounds", op, message + type_text(value.type), at=value)
             return
 
 
@@ -337,12 +331,12 @@ def parallel(op: Operation, ctx: Context) -> None:
     lower, upper, steps = (len(given[name]) for name in ("lower_bounds", "upper_bounds", "steps"))
     if lower == 0 or not lower == upper == steps:
         message = "scf.parallel has a lower bound, an upper bound and a step for each counter"
-        ctx.report(LOOP, op, f"{message}, found {lower}, {upper} and {steps}")
+        ctx.report("loop-bounds", op, f"{message}, found {lower}, {upper} and {steps}")
         return
     for value in given["steps"]:
         number = constant_of(value)
         if isinstance(number, int) and number <= 0:
-            ctx.report(LOOP, op, f"the step of a loop is positive, found {number}", at=value)
+            ctx.report("loop-bounds", op, f"the step of a loop is positive, found {number}", at=value)
 
 
 def check_flow(op: Operation, ctx: Context) -> None:
@@ -357,7 +351,7 @@ def check_arguments(op: Operation, block: Block, wanted: Sequence[Attribute], wh
     found = types_of(block.args)
     if types_differ(found, wanted):
         ctx.report(
-            REGION, op, f"{what} of {op.name} have the types {format_types(wanted)}, found {format_types(found)}"
+            "region-form", op, f"{what} of {op.name} have the types {format_types(wanted)}, found {format_types(found)}"
         )
 
 
@@ -376,7 +370,7 @@ def check_yields(op: Operation, region: Region, wanted: Sequence[Attribute], ctx
             message = f"{op.name} has {results} of type {types}" if wanted else f"{op.name} has no {results}"
             mended = yielded_value(wanted, found, op.regions.index(region))
             message = f"{message}, but {format_types(found)} is given here"
-            ctx.report(YIELD, written_end(last, op), message, at=at, remedies=mended)
+            ctx.report("region-yield", written_end(last, op), message, at=at, remedies=mended)
 
 
 def _for(op: Operation, ctx: Context) -> None:
@@ -385,11 +379,11 @@ def _for(op: Operation, ctx: Context) -> None:
     assert block is not None
     if types_differ(initial, results):
         message = f"scf.for starts with {format_types(initial)}, but has results of type {format_types(results)}"
-        ctx.report(YIELD, op, message)
+        ctx.report("region-yield", op, message)
         return
     counter = named(op, "lower_bound").type
     if types_differ(types_of(block.args), [counter, *initial]):
-        rule = LOOP if not types_differ(types_of(block.args)[1:], initial) and block.args else REGION
+        rule = "loop-bounds" if not types_differ(types_of(block.args)[1:], initial) and block.args else "region-form"
         wanted = format_types([counter, *initial])
         ctx.report(rule, op, f"counter and variables of scf.for have the types {wanted}, found "
                    f"{format_types(types_of(block.args))}")  # fmt: skip
@@ -404,7 +398,7 @@ def _if(op: Operation, ctx: Context) -> None:
             "scf.if with results needs an else region",
             (missing_else(format_types(types_of(op.results))),),
         )
-        ctx.report(REGION, op, message, help="add else { scf.yield .. }", remedies=mended)
+        ctx.report("region-form", op, message, help="add else { scf.yield .. }", remedies=mended)
         return
     for region in (then, otherwise):
         if region.first_block is not None:
@@ -423,7 +417,7 @@ def _while(op: Operation, ctx: Context) -> None:
     given = types_of(groups_of(condition).get("values", ()))
     if types_differ(given, results):
         message = f"scf.while has results of type {format_types(results)}" if results else "scf.while has no results"
-        ctx.report(YIELD, condition, f"{message}, but {format_types(given)} is given here")
+        ctx.report("region-yield", condition, f"{message}, but {format_types(given)} is given here")
     check_yields(op, op.regions[1], initial, ctx, "takes")
 
 
@@ -450,18 +444,18 @@ def _parallel(op: Operation, ctx: Context) -> None:
     assert reduce is not None
     if types_differ(starts, results):
         message = f"scf.parallel starts with {format_types(starts)}, but has results of type {format_types(results)}"
-        ctx.report(YIELD, op, message)
+        ctx.report("region-yield", op, message)
     elif types_differ(types_of(reduce.operands), results):
         given = format_types(types_of(reduce.operands))
         message = (
             f"scf.parallel has results of type {format_types(results)}" if results else "scf.parallel has no results"
         )
-        ctx.report(YIELD, reduce, f"{message}, but {given} is reduced here")
+        ctx.report("region-yield", reduce, f"{message}, but {given} is reduced here")
 
 
 def _reduce(op: Operation, ctx: Context) -> None:
     if len(op.regions) != len(op.operands):
-        ctx.report(REGION, op, f"scf.reduce has a region for each of {len(op.operands)} values, "
+        ctx.report("region-form", op, f"scf.reduce has a region for each of {len(op.operands)} values, "
                    f"found {len(op.regions)}")  # fmt: skip
         return
     for region, value in zip(op.regions, op.operands, strict=True):
@@ -470,7 +464,11 @@ def _reduce(op: Operation, ctx: Context) -> None:
         check_arguments(op, block, [value.type] * 2, "the two arguments of a region", ctx)
         if types_differ(types_of(block.last_op.operands), [value.type]):
             message = f"this region reduces values of type {type_text(value.type)}, but "
-            ctx.report(YIELD, block.last_op, f"{message}{format_types(types_of(block.last_op.operands))} is given here")
+            ctx.report(
+                "region-yield",
+                block.last_op,
+                f"{message}{format_types(types_of(block.last_op.operands))} is given here",
+            )
 
 
 FLOWS = {

@@ -22,7 +22,6 @@ from .control import FLOWS, check_arguments, check_blocks, format_types, require
 from .memref import shape_and_layout
 from .operands import group, groups_of, named
 from .relations import relation
-from .rules import CAST, INDICES, LOOP, MEMREF_CAST, REGION, SIZES, VIEW, YIELD
 
 # ------------------------------------------------------------ index
 
@@ -33,7 +32,7 @@ def one_index(op: Operation, ctx: Context) -> None:
     source, result = named(op, "input").type, op.results[0].type
     if isinstance(source, IndexType) == isinstance(result, IndexType):
         message = f"{op.name} converts between index and an integer, found {type_text(source)} and {type_text(result)}"
-        ctx.report(CAST, op, message, at=op.results[0])
+        ctx.report("core-cast", op, message, at=op.results[0])
 
 
 # ------------------------------------------------------------ scf.forall
@@ -60,17 +59,21 @@ def forall(op: Operation, ctx: Context) -> None:
     for name, numbers, operands in zip(_BOUNDS, ranks, given, strict=True):
         wanted = numbers.count(DYNAMIC_INDEX)
         if len(numbers) != count:
-            ctx.report(LOOP, op, f"{name} of {op.name} has {count} numbers, found {len(numbers)}", at=name)
+            ctx.report("loop-bounds", op, f"{name} of {op.name} has {count} numbers, found {len(numbers)}", at=name)
             return
         if wanted != len(operands):
             message = f"{name} of {op.name} leaves {wanted} numbers open, found {len(operands)} operands"
-            ctx.report(LOOP, op, message)
+            ctx.report("loop-bounds", op, message)
             return
     mapping = op.properties.get("mapping")
     if isinstance(mapping, ArrayAttr) and mapping.data and len(mapping.data) != count:
-        ctx.report(LOOP, op, f"{op.name} maps each of {count} counters, found {len(mapping.data)}", at="mapping")
+        ctx.report(
+            "loop-bounds", op, f"{op.name} maps each of {count} counters, found {len(mapping.data)}", at="mapping"
+        )
     elif len(outputs) != len(op.results):
-        ctx.report(YIELD, op, f"{op.name} has a result for each of {len(outputs)} outputs, found {len(op.results)}")
+        ctx.report(
+            "region-yield", op, f"{op.name} has a result for each of {len(outputs)} outputs, found {len(op.results)}"
+        )
 
 
 def _forall(op: Operation, ctx: Context) -> None:
@@ -88,7 +91,7 @@ def _in_parallel(op: Operation, ctx: Context) -> None:
         # MLIR allows nothing else; the dialect has no classes for these operations.
         if inner.name != "tensor.parallel_insert_slice":
             message = f"{op.name} has tensor.parallel_insert_slice only, found {inner.name}"
-            ctx.report(REGION, inner, message)
+            ctx.report("region-form", inner, message)
             return
 
 
@@ -103,7 +106,7 @@ def transposed(op: Operation, ctx: Context) -> None:
     text = map_of(op, "permutation")
     if not text.permutation or len(text.dims) != source.get_num_dims():
         message = f"permutation of {op.name} gives each of {source.get_num_dims()} dimensions once"
-        ctx.report(VIEW, op, message, at="permutation")
+        ctx.report("memref-view", op, message, at="permutation")
         return
     known, found = shape_and_layout(source), shape_and_layout(result)
     alike = source.element_type == result.element_type and source.memory_space == result.memory_space
@@ -113,7 +116,7 @@ def transposed(op: Operation, ctx: Context) -> None:
         alike = ([shape[at] for at in order], offset, [strides[at] for at in order]) == tuple(found)
     if not alike:
         message = f"the result of {op.name} has the element type, sizes and strides of {type_text(source)} in the "
-        ctx.report(VIEW, op, f"{message}stated order, found {type_text(result)}", at=op.results[0])
+        ctx.report("memref-view", op, f"{message}stated order, found {type_text(result)}", at=op.results[0])
 
 
 @relation
@@ -125,16 +128,16 @@ def reshaped(op: Operation, ctx: Context) -> None:
     assert isinstance(result, (MemRefType, UnrankedMemRefType))
     if source.element_type != result.element_type:
         message = f"{op.name} keeps the element type, found {type_text(source)} and {type_text(result)}"
-        ctx.report(VIEW, op, message, at=op.results[0])
+        ctx.report("memref-view", op, message, at=op.results[0])
     for type_, at in ((source, origin), (result, op.results[0])):
         if isinstance(type_, MemRefType) and not _plain(type_):
-            ctx.report(VIEW, op, f"{op.name} works on memrefs without layout, found {type_text(type_)}", at=at)
+            ctx.report("memref-view", op, f"{op.name} works on memrefs without layout, found {type_text(type_)}", at=at)
             return
     extent = shape.get_shape()[0]
     if isinstance(result, MemRefType) and extent != result.get_num_dims():
         what = "an open number of" if extent == DYNAMIC_INDEX else str(extent)
         message = f"{type_text(result)} has {result.get_num_dims()} dimensions, the shape has {what} sizes"
-        ctx.report(SIZES, op, message, at=sizes)
+        ctx.report("memref-sizes", op, message, at=sizes)
 
 
 def _plain(type_: MemRefType) -> bool:
@@ -152,13 +155,13 @@ def reallocated(op: Operation, ctx: Context) -> None:
     source, result = named(op, "source").type, op.results[0].type
     assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
     if not _plain(source) or not _plain(result):
-        ctx.report(MEMREF_CAST, op, f"{op.name} works on memrefs without layout", at=op.results[0])
+        ctx.report("memref-cast", op, f"{op.name} works on memrefs without layout", at=op.results[0])
     elif source.element_type != result.element_type or source.memory_space != result.memory_space:
         message = f"{op.name} keeps the element type and the memory space, "
-        ctx.report(MEMREF_CAST, op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
+        ctx.report("memref-cast", op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
     elif (result.get_shape()[0] == DYNAMIC_INDEX) != bool(group(op, "size")):
         wanted = "no size" if group(op, "size") else "a size"
-        ctx.report(SIZES, op, f"{type_text(result)} takes {wanted}")
+        ctx.report("memref-sizes", op, f"{type_text(result)} takes {wanted}")
 
 
 @relation
@@ -168,7 +171,7 @@ def prefetched(op: Operation, ctx: Context) -> None:
     assert isinstance(type_, MemRefType)
     if len(indices) != type_.get_num_dims():
         message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, found {len(indices)} indices"
-        ctx.report(INDICES, op, message)
+        ctx.report("memref-indices", op, message)
 
 
 @relation
@@ -178,7 +181,7 @@ def aligned(op: Operation, ctx: Context) -> None:
     assert isinstance(alignment, IntegerAttr)
     number = alignment.value.data
     if number & (number - 1):
-        ctx.report(SIZES, op, f"an alignment is a power of two, found {number}", at="alignment")
+        ctx.report("memref-sizes", op, f"an alignment is a power of two, found {number}", at="alignment")
 
 
 @relation
@@ -189,10 +192,10 @@ def atomic(op: Operation, ctx: Context) -> None:
     assert isinstance(type_, MemRefType)
     if len(indices) != type_.get_num_dims():
         message = f"{type_text(type_)} has {type_.get_num_dims()} dimensions, found {len(indices)} indices"
-        ctx.report(INDICES, op, message)
+        ctx.report("memref-indices", op, message)
     elif type_.element_type != result.type:
         message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
-        ctx.report(INDICES, op, f"{message}found {type_text(result.type)}", at=result)
+        ctx.report("memref-indices", op, f"{message}found {type_text(result.type)}", at=result)
 
 
 def _atomic(op: Operation, ctx: Context) -> None:
@@ -217,7 +220,7 @@ def _given(op: Operation, wanted: list[Attribute], ctx: Context) -> None:
         last = block.last_op
         if last is not None and requires_parent(last, op) and types_differ(types_of(last.operands), wanted):
             message = f"{op.name} has results of type {format_types(wanted)}" if wanted else f"{op.name} has no results"
-            ctx.report(YIELD, last, f"{message}, but {format_types(types_of(last.operands))} is given here")
+            ctx.report("region-yield", last, f"{message}, but {format_types(types_of(last.operands))} is given here")
 
 
 FLOWS.update(

@@ -21,7 +21,6 @@ from ..engine.context import Context
 from .kinds import element_type
 from .operands import group, groups_of, named
 from .relations import relation
-from .rules import INDICES, MEMREF_CAST, SIZES, VIEW
 
 Extent = int | None
 """A size, offset or stride; ``None`` for one that is dynamic."""
@@ -62,10 +61,10 @@ def allocated(op: Operation, ctx: Context) -> None:
     wanted = sum(size == DYNAMIC_INDEX for size in type_.get_shape())
     if given != wanted:
         message = f"{type_text(type_)} has {wanted or 'no'} open {'size' if wanted == 1 else 'sizes'}, found {given}"
-        ctx.report(SIZES, op, message, at=op.operands[wanted] if given > wanted else None)
+        ctx.report("memref-sizes", op, message, at=op.operands[wanted] if given > wanted else None)
     elif _symbols(type_.layout) != symbols:
         message = f"the layout of {type_text(type_)} has {_symbols(type_.layout) or 'no'} symbols, found {symbols}"
-        ctx.report(SIZES, op, message)
+        ctx.report("memref-sizes", op, message)
 
 
 def _symbols(layout: Attribute) -> int:
@@ -88,10 +87,10 @@ def element(op: Operation, ctx: Context) -> None:
     if len(indices) != type_.get_num_dims():
         number = type_.get_num_dims()
         message = f"{type_text(type_)} has {number} {'dimension' if number == 1 else 'dimensions'}, "
-        ctx.report(INDICES, op, f"{message}found {len(indices)} {'index' if len(indices) == 1 else 'indices'}")
+        ctx.report("memref-indices", op, f"{message}found {len(indices)} {'index' if len(indices) == 1 else 'indices'}")
     elif value.type != type_.element_type:
         message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
-        ctx.report(INDICES, op, f"{message}found {type_text(value.type)}", at=value)
+        ctx.report("memref-indices", op, f"{message}found {type_text(value.type)}", at=value)
 
 
 @relation
@@ -101,9 +100,9 @@ def copied(op: Operation, ctx: Context) -> None:
     types = named(op, "source").type, target.type
     found = " and ".join(map(type_text, types))
     if _element(types[0]) != _element(types[1]):
-        ctx.report(MEMREF_CAST, op, f"memref.copy has one element type, found {found}", at=target)
+        ctx.report("memref-cast", op, f"memref.copy has one element type, found {found}", at=target)
     elif not _same_extents(*types):
-        ctx.report(MEMREF_CAST, op, f"memref.copy has one shape, found {found}", at=target)
+        ctx.report("memref-cast", op, f"memref.copy has one shape, found {found}", at=target)
 
 
 def _element(type_: Attribute) -> Attribute:
@@ -131,7 +130,7 @@ def cast(op: Operation, ctx: Context) -> None:
     wrong = _cast_problem(source, result)
     if wrong is not None:
         found = f"found {type_text(source)} and {type_text(result)}"
-        ctx.report(MEMREF_CAST, op, f"memref.cast keeps {wrong}, {found}", at=op.results[0])
+        ctx.report("memref-cast", op, f"memref.cast keeps {wrong}, {found}", at=op.results[0])
 
 
 def _space(type_: Attribute) -> Attribute | None:
@@ -171,7 +170,7 @@ def other_space(op: Operation, ctx: Context) -> None:
         alike = alike and source.shape == result.shape and source.layout == result.layout
     if not alike:
         message = f"memref.memory_space_cast changes the memory space only, found {type_text(source)} and "
-        ctx.report(MEMREF_CAST, op, message + type_text(result), at=op.results[0])
+        ctx.report("memref-cast", op, message + type_text(result), at=op.results[0])
 
 
 # ------------------------------------------------------------ views
@@ -188,14 +187,14 @@ def _lists(op: Operation, ctx: Context) -> list[list[Extent]] | None:
         assert isinstance(stated, DenseArrayBase)
         numbers = [_open(int(number)) for number in stated.get_values()]
         if numbers.count(None) != given:
-            ctx.report(VIEW, op, f"{numbers.count(None)} of the {name} are values, found {given} values")
+            ctx.report("memref-view", op, f"{numbers.count(None)} of the {name} are values, found {given} values")
             return None
         lists.append(numbers)
     offsets, extents, _ = lists
     for name, numbers in (("an offset", offsets), ("a size", extents)):
         negative = next((number for number in numbers if number is not None and number < 0), None)
         if negative is not None:
-            ctx.report(VIEW, op, f"{name} is not negative, found {negative}")
+            ctx.report("memref-view", op, f"{name} is not negative, found {negative}")
             return None
     return lists
 
@@ -237,11 +236,13 @@ def subview(op: Operation, ctx: Context) -> None:
     rank = source.get_num_dims()
     if any(len(numbers) != rank for numbers in lists):
         found = ", ".join(str(len(numbers)) for numbers in lists)
-        ctx.report(VIEW, op, f"{type_text(source)} has {rank} dimensions, found {found} offsets, sizes and strides")
+        ctx.report(
+            "memref-view", op, f"{type_text(source)} has {rank} dimensions, found {found} offsets, sizes and strides"
+        )
         return
     if source.element_type != result.element_type or source.memory_space != result.memory_space:
         message = "memref.subview keeps the element type and the memory space, "
-        ctx.report(VIEW, op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
+        ctx.report("memref-view", op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
         return
     known, found = shape_and_layout(source), shape_and_layout(result)
     if known is None or found is None:
@@ -254,7 +255,7 @@ def subview(op: Operation, ctx: Context) -> None:
     if offset == found[1] and _reduces(list(stated), list(result_has)):
         return
     message = f"the result of this subview has {_text(sizes, offset, wanted)}, found {type_text(result)}"
-    ctx.report(VIEW, op, message, at=op.results[0])
+    ctx.report("memref-view", op, message, at=op.results[0])
 
 
 @relation
@@ -268,13 +269,15 @@ def reinterpreted(op: Operation, ctx: Context) -> None:
         return
     if _element(source) != result.element_type or _space(source) != result.memory_space:
         message = "memref.reinterpret_cast keeps the element type and the memory space, "
-        ctx.report(VIEW, op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
+        ctx.report("memref-view", op, f"{message}found {type_text(source)} and {type_text(result)}", at=op.results[0])
         return
     offsets, sizes, strides = lists
     rank = result.get_num_dims()
     if len(offsets) != 1 or len(sizes) != rank or len(strides) != rank:
         message = f"{type_text(result)} has 1 offset and {rank} sizes and strides, "
-        ctx.report(VIEW, op, f"{message}found {len(offsets)}, {len(sizes)} and {len(strides)}", at=op.results[0])
+        ctx.report(
+            "memref-view", op, f"{message}found {len(offsets)}, {len(sizes)} and {len(strides)}", at=op.results[0]
+        )
         return
     found = shape_and_layout(result)
     if found is None:
@@ -283,7 +286,7 @@ def reinterpreted(op: Operation, ctx: Context) -> None:
     pairs = [(offsets[0], offset), *zip(sizes, shape, strict=True), *zip(strides, steps, strict=True)]
     if not all(map(_may_equal, *zip(*pairs, strict=True))):
         message = f"the result has {_text(sizes, offsets[0], strides)}, found {type_text(result)}"
-        ctx.report(VIEW, op, message, at=op.results[0])
+        ctx.report("memref-view", op, message, at=op.results[0])
 
 
 @relation
@@ -294,7 +297,7 @@ def viewed(op: Operation, ctx: Context) -> None:
     wanted = sum(size == DYNAMIC_INDEX for size in result.get_shape())
     sizes = group(op, "sizes")
     if len(sizes) != wanted:
-        ctx.report(SIZES, op, f"{type_text(result)} has {wanted} open sizes, found {len(sizes)}")
+        ctx.report("memref-sizes", op, f"{type_text(result)} has {wanted} open sizes, found {len(sizes)}")
     elif source.memory_space != result.memory_space:
         message = f"memref.view keeps the memory space, found {type_text(source)} and {type_text(result)}"
-        ctx.report(VIEW, op, message, at=op.results[0])
+        ctx.report("memref-view", op, message, at=op.results[0])

@@ -16,7 +16,6 @@ from pto_dialect.ir.core.types import type_text
 from ..engine.context import Context
 from .kinds import bit_width, container_shape, element_type, is_signless, memref_element
 from .operands import named
-from .rules import CAST, CONSTANT, SAME_TYPE
 
 Relation = Callable[[Operation, Context], None]
 
@@ -36,7 +35,7 @@ def _agree(op: Operation, values: list[SSAValue], ctx: Context) -> None:
         if value.type != first:
             message = f"{op.name} has one type for its operands and results, "
             message += f"found {type_text(first)} and {type_text(value.type)}"
-            ctx.report(SAME_TYPE, op, message, at=value)
+            ctx.report("core-same-type", op, message, at=value)
             return
 
 
@@ -52,7 +51,7 @@ def _flag_of(op: Operation, result: SSAValue, ctx: Context) -> None:
     operand = named(op, "lhs").type
     if container_shape(result.type) != container_shape(operand):
         message = f"{op.name} on {type_text(operand)} gives an i1 for each element, found {type_text(result.type)}"
-        ctx.report(SAME_TYPE, op, message, at=result)
+        ctx.report("core-same-type", op, message, at=result)
 
 
 @relation
@@ -76,7 +75,7 @@ def selected(op: Operation, ctx: Context) -> None:
     shape = container_shape(condition.type)
     if shape and shape != container_shape(op.results[0].type):
         message = f"{type_text(condition.type)} does not choose between values of type {type_text(op.results[0].type)}"
-        ctx.report(SAME_TYPE, op, message, at=condition, help="the condition is i1, or an i1 for each element")
+        ctx.report("core-same-type", op, message, at=condition, help="the condition is i1, or an i1 for each element")
 
 
 @relation
@@ -94,7 +93,7 @@ def _same_shape(op: Operation, source: Attribute, result: Attribute, ctx: Contex
     if container_shape(source) == container_shape(result):
         return True
     message = f"{type_text(source)} and {type_text(result)} have different shapes"
-    ctx.report(CAST, op, message, at=op.results[0])
+    ctx.report("core-cast", op, message, at=op.results[0])
     return False
 
 
@@ -141,7 +140,7 @@ def _resized(op: Operation, sign: int, word: str, opposites: tuple[str, ...], ct
     help = "both have the same number of bits" if difference == 0 else f"{alternatives(opposites)} does that"
     mended = tuple(other_operation(name, False) for name in opposites) if difference else ()
     ctx.report(
-        CAST, op, f"the result of {op.name} is {word} than {type_text(source)}, found {type_text(result)}",
+        "core-cast", op, f"the result of {op.name} is {word} than {type_text(source)}, found {type_text(result)}",
         at=op.results[0], help=help, remedies=mended,
     )  # fmt: skip
 
@@ -162,7 +161,7 @@ def index_cast(op: Operation, ctx: Context) -> None:
         meant = extension if difference > 0 else "arith.trunci" if difference else None
         if meant is not None:
             help, mended = f"{meant} does that", (other_operation(meant, False),)
-    ctx.report(CAST, op, message, at=op.results[0], help=help, remedies=mended)
+    ctx.report("core-cast", op, message, at=op.results[0], help=help, remedies=mended)
 
 
 @relation
@@ -173,14 +172,14 @@ def bit_cast(op: Operation, ctx: Context) -> None:
     if _elementwise(source, result) and bits[0] == bits[1] != 0:
         return
     found = f"found {type_text(source)} and {type_text(result)}"
-    ctx.report(CAST, op, f"{op.name} keeps the number of bits, {found}", at=op.results[0])
+    ctx.report("core-cast", op, f"{op.name} keeps the number of bits, {found}", at=op.results[0])
 
 
 @relation
 def converted(op: Operation, ctx: Context) -> None:
     """Checks an unrealized conversion: it has at least one result."""
     if not op.results:
-        ctx.report(CAST, op, f"{op.name} has at least one result")
+        ctx.report("core-cast", op, f"{op.name} has at least one result")
 
 
 # ------------------------------------------------------------ constants
@@ -196,12 +195,12 @@ def constant(op: Operation, ctx: Context) -> None:
     elif isinstance(value, builtin.DenseIntOrFPElementsAttr):
         stated = value.type
     if stated is None:
-        ctx.report(CONSTANT, op, "arith.constant has a number, or dense<..> numbers", at="value")
+        ctx.report("core-constant", op, "arith.constant has a number, or dense<..> numbers", at="value")
     elif stated != result.type:
         message = f"a constant of type {type_text(stated)} has a result of type {type_text(result.type)}"
-        ctx.report(CONSTANT, op, message, at=result)
+        ctx.report("core-constant", op, message, at=result)
     elif isinstance(value, IntegerAttr) and isinstance(stated, IntegerType) and not is_signless(stated):
         message = f"arith.constant has signless integers, found {type_text(stated)}"
         right = f"i{stated.width.data}"
         mended = (replace(None, right),)
-        ctx.report(CONSTANT, op, message, at=type_text(stated), help=f"write {right}", remedies=mended)
+        ctx.report("core-constant", op, message, at=type_text(stated), help=f"write {right}", remedies=mended)

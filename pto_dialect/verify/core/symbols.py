@@ -13,12 +13,6 @@ from pto_dialect.diagnostics.suggest import near_hint
 from pto_dialect.ir.core.types import OpaqueType, type_text
 
 from ..engine.context import Context
-from ..engine.rule import read_rules
-from .rules import REGION
-
-_RULES = read_rules("core")
-SYMBOL_UNIQUE = _RULES["symbol-unique"]
-CALLEE = _RULES["callee"]
 
 
 def check_calls(op: Operation, ctx: Context) -> None:
@@ -35,7 +29,7 @@ def _named_function(op: Operation, symbol: Attribute, ctx: Context) -> FunctionT
         near = ctx.symbols.suggest(op, name)
         mended = (replace(f"@{name}", *near),) if near else ()
         message = f"function @{name} does not exist"
-        ctx.report(CALLEE, op, message, at="@" + name, help=near_hint(near), remedies=mended)
+        ctx.report("callee", op, message, at="@" + name, help=near_hint(near), remedies=mended)
         return None
     function_type = target.properties.get("function_type")
     return function_type if isinstance(function_type, FunctionType) else None
@@ -46,7 +40,7 @@ def _check_function_constant(op: Operation, ctx: Context) -> None:
     function_type = _named_function(op, symbol, ctx)
     if function_type is not None and function_type != op.results[0].type:
         stated = type_text(op.results[0].type)
-        ctx.report(CALLEE, op, f"{symbol} has type {type_text(function_type)}, but {stated} is stated here")
+        ctx.report("callee", op, f"{symbol} has type {type_text(function_type)}, but {stated} is stated here")
 
 
 def _check_indirect_call(op: Operation, ctx: Context) -> None:
@@ -55,7 +49,7 @@ def _check_indirect_call(op: Operation, ctx: Context) -> None:
     function_type = called.type
     stated = FunctionType.from_lists([v.type for v in arguments], [r.type for r in op.results])
     if function_type != stated:
-        ctx.report(CALLEE, op, f"a {type_text(function_type)} is called as a {type_text(stated)}", at=called)
+        ctx.report("callee", op, f"a {type_text(function_type)} is called as a {type_text(stated)}", at=called)
 
 
 def _argument_remedies(found: list[Attribute], wanted: list[Attribute]) -> tuple[Remedy, ...]:
@@ -81,12 +75,12 @@ def _check_call(op: Operation, ctx: Context) -> None:
             wrong = next((n for n, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), -1)
             at = op.operands[wrong] if wrong >= 0 and len(found) == len(wanted) else name
             mended = _argument_remedies(found, wanted)
-            ctx.report(CALLEE, op, f"{name} takes ({shown}), found ({given})", at=at, remedies=mended)
+            ctx.report("callee", op, f"{name} takes ({shown}), found ({given})", at=at, remedies=mended)
         elif [r.type for r in op.results] != list(function_type.outputs.data):
             shown = ", ".join(map(type_text, function_type.outputs.data)) or "nothing"
             given = ", ".join(type_text(r.type) for r in op.results) or "nothing"
             at = op.results[0] if op.results else name
-            ctx.report(CALLEE, op, f"{name} returns {shown}, found {given}", at=at)
+            ctx.report("callee", op, f"{name} returns {shown}, found {given}", at=at)
 
 
 _CHECKS = {
@@ -103,12 +97,12 @@ def check_symbols(module: Operation, ctx: Context) -> None:
     first = module.regions[0].first_block
     second = None if first is None else first.next_block
     if second is not None:
-        ctx.report(REGION, second.first_op or module, "a module has one block, and another begins here")
+        ctx.report("region-form", second.first_op or module, "a module has one block, and another begins here")
     seen: dict[str, Operation] = {}
     for op in (op for block in module.regions[0].blocks for op in block.ops):
         name = op.properties.get("sym_name")
         if isinstance(name, StringAttr):
             if name.data in seen:
                 at, mended = f"@{name.data}", (second_name(f"@{name.data}"),)
-                ctx.report(SYMBOL_UNIQUE, op, f"symbol {at} is defined twice", at=at, remedies=mended)
+                ctx.report("symbol-unique", op, f"symbol {at} is defined twice", at=at, remedies=mended)
             seen[name.data] = op

@@ -14,7 +14,7 @@ from pto_dialect.ir.cube.fixpipe import MteL0cGmOp
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, STRUCTURE, Rule, read_rules
+from ..engine.rule import LOCATIONS, STRUCTURE
 from .acc_store import (
     DESTINATIONS,
     PACKED_DESTINATIONS,
@@ -23,44 +23,23 @@ from .acc_store import (
     read_acc_store,
 )
 
-_RULES = read_rules("cube")
-QUANT_NEEDS_BOTH = _RULES["fixp-quant-needs-both"]
-NO_CONVERT = _RULES["fixp-no-convert"]
-RELU_NO_PAYLOAD = _RULES["fixp-relu-no-payload"]
-RELU_SCALAR_PAYLOAD = _RULES["fixp-relu-scalar-payload"]
-RELU_PWL = _RULES["fixp-relu-pwl"]
-CLIP_IN_RELU = _RULES["fixp-clip-in-relu"]
-NZ2DN_LOOP0 = _RULES["fixp-nz2dn-loop0"]
-LOOP0_ONLY_NZ2DN = _RULES["fixp-loop0-only-nz2dn"]
-NZ2NZ_LOOP3 = _RULES["fixp-nz2nz-loop3"]
-LOOP3_LAYOUT = _RULES["fixp-loop3-layout"]
-LOOP3_ARITY = _RULES["fixp-loop3-arity"]
-ATOMIC_GM = _RULES["fixp-atomic-gm"]
-ATOMIC_TOKEN = _RULES["fixp-atomic-token"]
-UB_DST_MODE = _RULES["fixp-ub-dst-mode"]
-UB_SPLIT_PLAIN = _RULES["fixp-ub-split-plain"]
-SRC_SPACE = _RULES["fixp-src-space"]
-DST_SPACE = _RULES["fixp-dst-space"]
-QUANT_VEC_FB = _RULES["fixp-quant-vec-fb"]
-RELU_VECTOR_FB = _RULES["fixp-relu-vector-fb"]
-
 
 @checks(STRUCTURE, *STORES)
 def check_clauses(op: Operation, ctx: Context) -> None:
     """Checks which clauses and operands may be combined."""
     store = ctx.facts(op, read_acc_store)
     if (store.quant is None) != (store.quant_payload is None):
-        ctx.report(QUANT_NEEDS_BOTH, op, "pre_quant needs a payload and a mode", at="pre_quant")
+        ctx.report("fixp-quant-needs-both", op, "pre_quant needs a payload and a mode", at="pre_quant")
     elif store.quant is not None and store.quant.name == "no_convert":
         message, fixed = "no_convert ignores its payload", (without_clause("pre_quant"),)
-        ctx.report(NO_CONVERT, op, message, at="no_convert", help="remove pre_quant", remedies=fixed)
+        ctx.report("fixp-no-convert", op, message, at="no_convert", help="remove pre_quant", remedies=fixed)
     _check_relu(op, ctx, store)
     _check_layout(op, ctx, store)
     if (store.atomic_type is None) != (store.atomic_op is None):
-        ctx.report(ATOMIC_TOKEN, op, "atomic takes a type and an op", at="atomic")
+        ctx.report("fixp-atomic-token", op, "atomic takes a type and an op", at="atomic")
     elif store.atomic_type is not None and not isinstance(op, MteL0cGmOp):
         message, fixed = f"{op.name} takes no atomic clause", (without_clause(None, False),)
-        ctx.report(ATOMIC_GM, op, message, at="atomic", help="only pto.mte_l0c_gm does", remedies=fixed)
+        ctx.report("fixp-atomic-gm", op, message, at="atomic", help="only pto.mte_l0c_gm does", remedies=fixed)
     if store.dst_mode is not None:
         _check_dst_mode(op, ctx, store)
 
@@ -70,26 +49,26 @@ def _check_relu(op: Operation, ctx: Context, store: AccStore) -> None:
     if mode is None:
         if payload is not None:
             ctx.report(
-                RELU_NO_PAYLOAD,
+                "fixp-relu-no-payload",
                 op,
                 "a payload of pre_relu needs the mode scalar_relu or vector_relu",
                 at=payload,
             )
         if store.clip is not None:
-            ctx.report(CLIP_IN_RELU, op, "clip needs a pre_relu clause", at=store.clip)
+            ctx.report("fixp-clip-in-relu", op, "clip needs a pre_relu clause", at=store.clip)
     elif mode in ("no_relu", "normal_relu") and payload is not None:
         message, help = f"{mode} takes no payload", f"pre_relu(mode = {mode})"
-        ctx.report(RELU_NO_PAYLOAD, op, message, at=payload, help=help, remedies=(without_argument(),))
+        ctx.report("fixp-relu-no-payload", op, message, at=payload, help=help, remedies=(without_argument(),))
     elif mode == "scalar_relu" and payload is None:
         help = "pre_relu(%alpha, mode = scalar_relu)"
-        ctx.report(RELU_SCALAR_PAYLOAD, op, "scalar_relu needs an f16, bf16 or f32 payload", at=mode, help=help)
+        ctx.report("fixp-relu-scalar-payload", op, "scalar_relu needs an f16, bf16 or f32 payload", at=mode, help=help)
     elif mode == "vector_relu" and payload is None:
         help = "pre_relu(%table, mode = vector_relu)"
-        ctx.report(RELU_VECTOR_FB, op, "vector_relu needs a pointer in fb as payload", at=mode, help=help)
+        ctx.report("fixp-relu-vector-fb", op, "vector_relu needs a pointer in fb as payload", at=mode, help=help)
     elif mode == "pwl":
         modes = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
         message, help = "pre_relu has no implementation of pwl", f"one of {', '.join(modes)}"
-        ctx.report(RELU_PWL, op, message, at=mode, help=help, remedies=(choose(None, *modes),))
+        ctx.report("fixp-relu-pwl", op, message, at=mode, help=help, remedies=(choose(None, *modes),))
 
 
 def _check_layout(op: Operation, ctx: Context, store: AccStore) -> None:
@@ -97,30 +76,34 @@ def _check_layout(op: Operation, ctx: Context, store: AccStore) -> None:
     token = layout or "a write-back without layout"
     if layout == "nz2dn" and store.loop0 is None:
         help = "nz2dn(%loop0_src_stride), 1 for adjacent rows"
-        ctx.report(NZ2DN_LOOP0, op, "nz2dn needs the source stride of its innermost loop", at=layout, help=help)
+        ctx.report("fixp-nz2dn-loop0", op, "nz2dn needs the source stride of its innermost loop", at=layout, help=help)
     elif layout != "nz2dn" and store.loop0 is not None:
         message = f"{token} takes no source stride of an innermost loop"
-        ctx.report(LOOP0_ONLY_NZ2DN, op, message, at=store.loop0, help="only nz2dn does")
+        ctx.report("fixp-loop0-only-nz2dn", op, message, at=store.loop0, help="only nz2dn does")
     if layout != "nz2nz" and store.split is not None:
-        ctx.report(LOOP0_ONLY_NZ2DN, op, f"{token} takes no split operand", at=store.split, help="only nz2nz does")
+        ctx.report(
+            "fixp-loop0-only-nz2dn", op, f"{token} takes no split operand", at=store.split, help="only nz2nz does"
+        )
     if not store.loop3:
         return
     if len(store.loop3) != 3:
-        ctx.report(LOOP3_ARITY, op, "loop3 needs count, source stride and destination stride", at="loop3")
+        ctx.report("fixp-loop3-arity", op, "loop3 needs count, source stride and destination stride", at="loop3")
     elif layout == "nz2nz":
         fixed = (without_clause(None, False),)
-        ctx.report(NZ2NZ_LOOP3, op, "nz2nz excludes loop3", at="loop3", help="remove loop3", remedies=fixed)
+        ctx.report("fixp-nz2nz-loop3", op, "nz2nz excludes loop3", at="loop3", help="remove loop3", remedies=fixed)
     elif layout is None:
-        ctx.report(LOOP3_LAYOUT, op, "loop3 needs nz2nd or nz2dn before it", at="loop3", help="nz2nd, loop3(..)")
+        ctx.report("fixp-loop3-layout", op, "loop3 needs nz2nd or nz2dn before it", at="loop3", help="nz2nd, loop3(..)")
 
 
 def _check_dst_mode(op: Operation, ctx: Context, store: AccStore) -> None:
     if store.dst_mode == "single":
         if store.sub_block is None:
-            ctx.report(UB_DST_MODE, op, "dst_mode needs a sub-block, split_m or split_n", help="dst_mode(%sub_block)")
+            ctx.report(
+                "fixp-ub-dst-mode", op, "dst_mode needs a sub-block, split_m or split_n", help="dst_mode(%sub_block)"
+            )
         return
     if store.sub_block is not None:
-        ctx.report(UB_DST_MODE, op, f"{store.dst_mode} takes no sub-block", at=store.sub_block)
+        ctx.report("fixp-ub-dst-mode", op, f"{store.dst_mode} takes no sub-block", at=store.sub_block)
     for present, token in (
         (store.quant is not None or store.quant_payload is not None, "pre_quant"),
         (store.relu is not None or store.relu_payload is not None or store.clip is not None, "pre_relu"),
@@ -131,7 +114,7 @@ def _check_dst_mode(op: Operation, ctx: Context, store: AccStore) -> None:
         if present:
             message = f"dst_mode({store.dst_mode}) excludes {token}"
             help, fixed = f"remove {token}, or store to one sub-block", (without_clause(None, False),)
-            ctx.report(UB_SPLIT_PLAIN, op, message, at=token, help=help, remedies=fixed)
+            ctx.report("fixp-ub-split-plain", op, message, at=token, help=help, remedies=fixed)
 
 
 @checks(LOCATIONS, *STORES)
@@ -140,18 +123,18 @@ def check_memories(op: Operation, ctx: Context) -> None:
     store = ctx.facts(op, read_acc_store)
     found = store.source.type
     if space_of(found) != "l0c":
-        ctx.report_memory(SRC_SPACE, op, "source", store.source, describe_space(found), "l0c")
+        ctx.report_memory("fixp-src-space", op, "source", store.source, describe_space(found), "l0c")
     found, wanted = store.destination.type, DESTINATIONS[op.name]
     if space_of(found) != wanted:
-        ctx.report_memory(DST_SPACE, op, "destination", store.destination, describe_space(found), wanted)
+        ctx.report_memory("fixp-dst-space", op, "destination", store.destination, describe_space(found), wanted)
     payload = store.quant_payload
     if store.quant is not None and store.quant.payload == "vec" and payload is not None:
-        _check_table(op, ctx, QUANT_VEC_FB, store.quant.name, payload)
+        _check_table(op, ctx, "fixp-quant-vec-fb", store.quant.name, payload)
     if store.relu == "vector_relu" and store.relu_payload is not None:
-        _check_table(op, ctx, RELU_VECTOR_FB, store.relu, store.relu_payload)
+        _check_table(op, ctx, "fixp-relu-vector-fb", store.relu, store.relu_payload)
 
 
-def _check_table(op: Operation, ctx: Context, broken: Rule, mode: str, payload: SSAValue) -> None:
+def _check_table(op: Operation, ctx: Context, broken: str, mode: str, payload: SSAValue) -> None:
     if isinstance(payload.type, PtrType):
         if payload.type.space != "fb":
             ctx.report(broken, op, f"{mode} needs a pointer in fb as payload, found {payload.type.space}", at=payload)
@@ -166,6 +149,6 @@ def check_packed_memories(op: Operation, ctx: Context) -> None:
     source, destination = named(op, "source"), named(op, "destination")
     wanted = PACKED_DESTINATIONS[op.name]
     if space_of(source.type) != "l0c":
-        ctx.report_memory(SRC_SPACE, op, "source", source, describe_space(source.type), "l0c")
+        ctx.report_memory("fixp-src-space", op, "source", source, describe_space(source.type), "l0c")
     if space_of(destination.type) != wanted:
-        ctx.report_memory(DST_SPACE, op, "destination", destination, describe_space(destination.type), wanted)
+        ctx.report_memory("fixp-dst-space", op, "destination", destination, describe_space(destination.type), wanted)

@@ -12,21 +12,8 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, read_rules
+from ..engine.rule import SHAPES
 from .acc_store import STORES, AccStore, read_acc_store
-
-_RULES = read_rules("cube")
-EXTENT = _RULES["fixp-extent"]
-UNIT_FLAG_LOOP0 = _RULES["fixp-unit-flag-loop0"]
-SPLIT_BIT = _RULES["fixp-split-bit"]
-SID_RANGE = _RULES["fixp-sid-range"]
-L2_RANGE = _RULES["fixp-l2-range"]
-UB_SUB_RANGE = _RULES["fixp-ub-sub-range"]
-UB_SPLIT_M_EVEN = _RULES["fixp-ub-split-m-even"]
-UB_SPLIT_N_32 = _RULES["fixp-ub-split-n-32"]
-SRC_STRIDE_ROWS = _RULES["fixp-src-stride-rows"]
-DST_STRIDE_OVERLAP = _RULES["fixp-dst-stride-overlap"]
-LOOP3_UNVERIFIED = _RULES["fixp-loop3-unverified"]
 
 _BLOCK_COLUMNS = 16
 _SID_LIMIT, _L2_LIMIT = 3, 15
@@ -42,7 +29,7 @@ def check_extents(op: Operation, ctx: Context) -> None:
     src_stride, dst_stride = constant(store.src_stride), constant(store.dst_stride)
     for name, value, size in (("m", store.m, m), ("n", store.n, n)):
         if size is not None and size < 1:
-            ctx.report(EXTENT, op, f"{name} of {op.name} must be at least 1, found {size}", at=value)
+            ctx.report("fixp-extent", op, f"{name} of {op.name} must be at least 1, found {size}", at=value)
     strides: list[tuple[str, SSAValue | None, int | None]] = [
         ("src_stride", store.src_stride, src_stride),
         ("dst_stride", store.dst_stride, dst_stride),
@@ -53,7 +40,7 @@ def check_extents(op: Operation, ctx: Context) -> None:
         strides += [(name, v, constant(v)) for name, v in zip(names, store.loop3, strict=True)]
     for name, value, size in strides:
         if size is not None and size < 0:
-            ctx.report(EXTENT, op, f"{name} of {op.name} must not be negative, found {size}", at=value)
+            ctx.report("fixp-extent", op, f"{name} of {op.name} must not be negative, found {size}", at=value)
     _check_clause_operands(op, ctx, store)
     if store.dst_mode is not None:
         _check_sub_blocks(op, ctx, store, m, n)
@@ -65,15 +52,15 @@ def _check_clause_operands(op: Operation, ctx: Context, store: AccStore) -> None
     if store.layout == "nz2dn" and store.unit_flag is not None and ctx.constant(store.loop0) != 1:
         message = "unit_flag with nz2dn needs the constant 1 as operand of nz2dn"
         help, fixed = "remove unit_flag or use nz2dn(1)", (without_clause("unit_flag", False),)
-        ctx.report(UNIT_FLAG_LOOP0, op, message, at=store.loop0, help=help, remedies=fixed)
+        ctx.report("fixp-unit-flag-loop0", op, message, at=store.loop0, help=help, remedies=fixed)
     split = ctx.constant(store.split)
     if split is not None and split not in (0, 1):
-        ctx.report(SPLIT_BIT, op, f"the split of nz2nz is one bit, found {split}", at=store.split)
+        ctx.report("fixp-split-bit", op, f"the split of nz2nz is one bit, found {split}", at=store.split)
     if store.loop3:
         count = ctx.constant(store.loop3[0])
         if count is not None and count > 1:
             message = f"loop3 repeats {count} times; its source stride is taken as rows of 16 elements"
-            ctx.report(LOOP3_UNVERIFIED, op, message, at="loop3")
+            ctx.report("fixp-loop3-unverified", op, message, at="loop3")
 
 
 def _check_sub_blocks(op: Operation, ctx: Context, store: AccStore, m: int | None, n: int | None) -> None:
@@ -81,13 +68,13 @@ def _check_sub_blocks(op: Operation, ctx: Context, store: AccStore, m: int | Non
     if store.dst_mode == "single":
         if sub_block is not None and sub_block not in (0, 1):
             message = f"the sub-block of dst_mode must be 0 or 1, found {sub_block}"
-            ctx.report(UB_SUB_RANGE, op, message, at=store.sub_block)
+            ctx.report("fixp-ub-sub-range", op, message, at=store.sub_block)
     elif store.dst_mode == "split_m":
         if m is not None and m % 2:
-            ctx.report(UB_SPLIT_M_EVEN, op, f"split_m needs an even m, found {m}", at=store.m)
+            ctx.report("fixp-ub-split-m-even", op, f"split_m needs an even m, found {m}", at=store.m)
     elif n is not None and n % _SPLIT_N_UNIT:
         message = f"split_n needs a multiple of {_SPLIT_N_UNIT} as n, found {n}"
-        ctx.report(UB_SPLIT_N_32, op, message, at=store.n)
+        ctx.report("fixp-ub-split-n-32", op, message, at=store.n)
 
 
 def _check_overlap(op: Operation, ctx: Context, store: AccStore, sizes: tuple[int | None, ...]) -> None:
@@ -98,7 +85,7 @@ def _check_overlap(op: Operation, ctx: Context, store: AccStore, sizes: tuple[in
         if step == 1 and src_stride < m:
             message = f"src_stride is {src_stride} rows, but each block of 16 columns has {m} rows"
             help = f"normally {-(-m // 16) * 16}: m rounded up to 16"
-            ctx.report(SRC_STRIDE_ROWS, op, message, at=store.src_stride, help=help)
+            ctx.report("fixp-src-stride-rows", op, message, at=store.src_stride, help=help)
     if m is None or n is None or dst_stride is None or store.layout == "nz2nz":
         return
     if store.dst_mode == "split_m":
@@ -109,7 +96,7 @@ def _check_overlap(op: Operation, ctx: Context, store: AccStore, sizes: tuple[in
     if rows > 1 and dst_stride < length:
         message = f"rows of {length} elements overlap, dst_stride is {dst_stride}"
         ctx.report(
-            DST_STRIDE_OVERLAP,
+            "fixp-dst-stride-overlap",
             op,
             message,
             at=store.dst_stride,
@@ -123,8 +110,8 @@ def check_hints(op: Operation, ctx: Context) -> None:
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     for rule_, name, label, limit in (
-        (SID_RANGE, "sid", "the stream id", _SID_LIMIT),
-        (L2_RANGE, "l2_cache_ctrl", "the L2 cache hint", _L2_LIMIT),
+        ("fixp-sid-range", "sid", "the stream id", _SID_LIMIT),
+        ("fixp-l2-range", "l2_cache_ctrl", "the L2 cache hint", _L2_LIMIT),
     ):
         value = groups[name][0]
         number = ctx.constant(value)

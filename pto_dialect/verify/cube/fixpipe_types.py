@@ -16,25 +16,8 @@ from pto_dialect.targets.fixpipe_modes import DESTINATION_FAMILIES, QUANT_MODES,
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import TRIPLES, read_rules
+from ..engine.rule import TRIPLES
 from .acc_store import STORES, AccStore, read_acc_store
-
-_RULES = read_rules("cube")
-QUANT_VEC_ELEMENT = _RULES["fixp-quant-vec-elem"]
-QUANT_SCALAR = _RULES["fixp-quant-scalar"]
-QUANT_SOURCE = _RULES["fixp-quant-src"]
-QUANT_SOURCE_MODE = _RULES["fixp-quant-src-mode"]
-QUANT_DESTINATION_MODE = _RULES["fixp-quant-dst-mode"]
-REQ4 = _RULES["fixp-req4-unimplemented"]
-FP8_KIND = _RULES["fixp-fp8-kind-mismatch"]
-NARROW_NEEDS_QUANT = _RULES["fixp-narrow-needs-quant"]
-RELU_SCALAR_TYPE = _RULES["fixp-relu-scalar-type"]
-RELU_VECTOR_ELEMENT = _RULES["fixp-relu-vector-elem"]
-CLIP_DESTINATION = _RULES["fixp-clip-dst"]
-CLIP_PAYLOAD = _RULES["fixp-clip-payload"]
-NZ2NZ_F32 = _RULES["fixp-nz2nz-f32"]
-SAT_NOOP = _RULES["fixp-sat-noop"]
-ATOMIC_TYPE = _RULES["fixp-atomic-type-match"]
 
 _FLOAT_PAYLOADS = frozenset(("f16", "bf16", "f32"))
 _CLIP_PAYLOADS = {
@@ -55,7 +38,7 @@ def check_element_types(op: Operation, ctx: Context) -> None:
         if signless(source) != signless(destination):
             help = _allowed_modes(source, destination)
             message = f"the destination is {destination} and the accumulator {source}, but there is no pre_quant"
-            ctx.report(NARROW_NEEDS_QUANT, op, message, at=store.destination, help=help)
+            ctx.report("fixp-narrow-needs-quant", op, message, at=store.destination, help=help)
     elif store.quant.name != "no_convert":
         _check_quant_payload(op, ctx, store.quant, store.quant_payload)
         _check_quant_types(op, ctx, store, store.quant)
@@ -64,11 +47,11 @@ def check_element_types(op: Operation, ctx: Context) -> None:
         _check_clip(op, ctx, destination, store.clip)
     if store.layout == "nz2nz" and destination != "f32":
         help = "use nz2nd or nz2dn"
-        ctx.report(NZ2NZ_F32, op, f"nz2nz needs an f32 destination, found {destination}", at="nz2nz", help=help)
+        ctx.report("fixp-nz2nz-f32", op, f"nz2nz needs an f32 destination, found {destination}", at="nz2nz", help=help)
     _check_saturation(op, ctx, store)
     if store.atomic_type is not None and store.atomic_type.replace("s", "i", 1) != signed_as_signless(destination):
         message = f"atomic works on {store.atomic_type}, but the destination is {destination}"
-        ctx.report(ATOMIC_TYPE, op, message, at="atomic")
+        ctx.report("fixp-atomic-type-match", op, message, at="atomic")
 
 
 def _check_quant_payload(op: Operation, ctx: Context, mode: QuantMode, payload: SSAValue | None) -> None:
@@ -78,29 +61,34 @@ def _check_quant_payload(op: Operation, ctx: Context, mode: QuantMode, payload: 
         found = _table_element(payload)
         if found is not None and found not in _FLOAT_PAYLOADS:
             message = f"the table of {mode.name} must have f16, bf16 or f32 elements, found {found}"
-            ctx.report(QUANT_VEC_ELEMENT, op, message, at=payload)
+            ctx.report("fixp-quant-vec-elem", op, message, at=payload)
     elif type_text(payload.type) not in _FLOAT_PAYLOADS:
         message = f"{mode.name} needs an f16, bf16 or f32 scalar, found {type_text(payload.type)}"
-        ctx.report(QUANT_SCALAR, op, message, at=payload)
+        ctx.report("fixp-quant-scalar", op, message, at=payload)
 
 
 def _check_quant_types(op: Operation, ctx: Context, store: AccStore, mode: QuantMode) -> None:
     source, destination = store.source_element, finite_spelling(store.destination_element)
     if source not in ("f32", "i32"):
         message = f"pre_quant reads f32 or i32 accumulators, found {source}"
-        ctx.report(QUANT_SOURCE, op, message, at=store.source)
+        ctx.report("fixp-quant-src", op, message, at=store.source)
     elif mode.source != source:
         message = f"{mode.name} reads {mode.source} accumulators, found {source}"
-        ctx.report(QUANT_SOURCE_MODE, op, message, at=mode.name, help=_allowed_modes(source, destination))
+        ctx.report("fixp-quant-src-mode", op, message, at=mode.name, help=_allowed_modes(source, destination))
     elif destination not in DESTINATION_FAMILIES[mode.family]:
         allowed = ", ".join(DESTINATION_FAMILIES[mode.family])
         message = f"{mode.name} writes {allowed}, but the destination is {store.destination_element}"
-        ctx.report(QUANT_DESTINATION_MODE, op, message, at=mode.name, help=_allowed_modes(source, destination))
+        ctx.report("fixp-quant-dst-mode", op, message, at=mode.name, help=_allowed_modes(source, destination))
     elif mode.stem == "req4":
-        ctx.report(REQ4, op, f"{mode.name} is documented, but no other implementation accepts it", at=mode.name)
+        ctx.report(
+            "fixp-req4-unimplemented",
+            op,
+            f"{mode.name} is documented, but no other implementation accepts it",
+            at=mode.name,
+        )
     elif not _same_kind(mode, destination):
         message = f"{mode.name} rounds to another 8-bit format than that of the destination, {destination}"
-        ctx.report(FP8_KIND, op, message, at=mode.name, help=_allowed_modes(source, destination))
+        ctx.report("fixp-fp8-kind-mismatch", op, message, at=mode.name, help=_allowed_modes(source, destination))
 
 
 def _same_kind(mode: QuantMode, destination: str) -> bool:
@@ -126,12 +114,12 @@ def _check_relu_payload(op: Operation, ctx: Context, store: AccStore) -> None:
         return
     if store.relu == "scalar_relu" and type_text(payload.type) not in _FLOAT_PAYLOADS:
         message = f"scalar_relu needs an f16, bf16 or f32 scalar, found {type_text(payload.type)}"
-        ctx.report(RELU_SCALAR_TYPE, op, message, at=payload)
+        ctx.report("fixp-relu-scalar-type", op, message, at=payload)
     elif store.relu == "vector_relu":
         found = _table_element(payload)
         if found is not None and found not in _FLOAT_PAYLOADS:
             message = f"the table of vector_relu must have f16, bf16 or f32 elements, found {found}"
-            ctx.report(RELU_VECTOR_ELEMENT, op, message, at=payload)
+            ctx.report("fixp-relu-vector-elem", op, message, at=payload)
 
 
 def _table_element(payload: SSAValue) -> str | None:
@@ -142,12 +130,12 @@ def _check_clip(op: Operation, ctx: Context, destination: str, clip: SSAValue) -
     allowed = _CLIP_PAYLOADS.get(signed_as_signless(destination))
     if allowed is None:
         message = f"clip needs an f16, ui8 or signed 4-, 8- or 16-bit destination, found {destination}"
-        ctx.report(CLIP_DESTINATION, op, message, at=clip)
+        ctx.report("fixp-clip-dst", op, message, at=clip)
         return
     found = type_text(clip.type)
     if (found if destination == "ui8" else signed_as_signless(found)) not in allowed:
         message = f"clip of a {destination} destination must be {' or '.join(allowed)}, found {found}"
-        ctx.report(CLIP_PAYLOAD, op, message, at=clip)
+        ctx.report("fixp-clip-payload", op, message, at=clip)
 
 
 def _check_saturation(op: Operation, ctx: Context, store: AccStore) -> None:
@@ -155,7 +143,7 @@ def _check_saturation(op: Operation, ctx: Context, store: AccStore) -> None:
     if store.saturation is not None and element is not None and _never_saturates(element):
         word = _SATURATION_TOKENS.get(store.saturation, store.saturation)
         message = f"{word} has no effect on a destination of {type_text(element)}"
-        ctx.report(SAT_NOOP, op, message, at=word, remedies=(without_clause(),))
+        ctx.report("fixp-sat-noop", op, message, at=word, remedies=(without_clause(),))
 
 
 def _never_saturates(element: Attribute) -> bool:

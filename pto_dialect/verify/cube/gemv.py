@@ -10,18 +10,10 @@ from collections.abc import Iterator
 from pto_dialect.ir.core.types import DYNAMIC
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
-from ..engine.rule import read_rules
 from ..tile.facts import statically_differ
 from ..tile.relations import ALWAYS, Finding, TileOperands, cell, relation
 from .matmul import check_disagreement, empty, extents, shared_extents, static_extent
 from .product_roles import GEMV, Product
-
-_RULES = read_rules("cube")
-ONE_ROW = _RULES["gemv-m1"]
-K = _RULES["gemv-k"]
-N = _RULES["gemv-n"]
-RANGE = _RULES["gemv-range"]
-
 
 _ON_A5 = cell("/E")
 _ADVICE_ON_A2A3 = cell("W/E")
@@ -35,7 +27,7 @@ def check_shapes(operands: TileOperands) -> Iterator[Finding]:
     for part in (product.lhs, product.dst):
         if part is not None and statically_differ(part.tile.valid_rows, 1) and not part.lowered:
             message = f"{part.role} of {product.name} must have one valid row, found {part.tile.valid_rows}"
-            yield product.finding(ONE_ROW, ALWAYS, part, message)
+            yield product.finding("gemv-m1", ALWAYS, part, message)
             one_row = False
     for letter, a, a_side, b, b_side in shared_extents(product):
         if letter == "M" and not one_row:
@@ -48,7 +40,7 @@ def check_shapes(operands: TileOperands) -> Iterator[Finding]:
         # Where a valid size is dynamic, a5 compares the physical size; a2a3 compares at run time.
         open_size = DYNAMIC in valid and not product.is_mx
         message = check_disagreement(product, letter, a, a_side, first, b, b_side, second)
-        broken = {"M": ONE_ROW, "K": K, "N": N}[letter]
+        broken = {"M": "gemv-m1", "K": "gemv-k", "N": "gemv-n"}[letter]
         yield product.finding(broken, _ON_A5 if open_size else ALWAYS, b, message)
     low, high = EXTENT_RANGE
     for letter, part, size in extents(product):
@@ -58,4 +50,4 @@ def check_shapes(operands: TileOperands) -> Iterator[Finding]:
             yield empty(product, letter, part)
         else:
             message = f"{letter} of {product.name} must be in [{low}, {high}], found {size}"
-            yield product.finding(RANGE, ALWAYS if product.is_mx else _ADVICE_ON_A2A3, part, message)
+            yield product.finding("gemv-range", ALWAYS if product.is_mx else _ADVICE_ON_A2A3, part, message)

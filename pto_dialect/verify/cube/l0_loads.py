@@ -20,22 +20,7 @@ from pto_dialect.targets.matmul_types import EXTENT_RANGE
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, read_rules
-
-_RULES = read_rules("cube")
-OPERAND_COUNT = _RULES["l1l0-operand-count"]
-SRC_SPACE = _RULES["l1l0-src-space"]
-DST_SPACE = _RULES["l1l0-dst-space"]
-MX_SPACES = _RULES["l1l0-mx-spaces"]
-ELEMENT_WIDTH = _RULES["l1l0-elem-width"]
-PACKED_FP4 = _RULES["l1l0-packed-4bit"]
-START_NONNEG = _RULES["l1l0-start-nonneg"]
-START_NONZERO = _RULES["l1l0-start-nonzero"]
-RAW_RANGE = _RULES["l1l0-raw-range"]
-RAW_TRANSPOSE = _RULES["l1l0-raw-transpose"]
-EXTENT = _RULES["l1l0-extent"]
-TRANSPOSE_8BIT = _RULES["l1l0-transpose-8bit"]
-MX_ALIGN = _RULES["l1l0-mx-align"]
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES
 
 _LOADS = {"pto.mte_l1_l0a": "l0a", "pto.mte_l1_l0b": "l0b"}
 _MX_LOADS = {"pto.mte_l1_l0a_mx": "l0a", "pto.mte_l1_l0b_mx": "l0b"}
@@ -73,7 +58,7 @@ def check_forms(op: Operation, ctx: Context) -> None:
         sizes = ", ".join(declared[:2])
         message = f"{op.name} takes {sizes} and optionally a start, or a window, found {', '.join(given)}"
         help = f"{', '.join(declared[:4])}, or {', '.join(declared[4:])}"
-        ctx.report(OPERAND_COUNT, op, message, help=help)
+        ctx.report("l1l0-operand-count", op, message, help=help)
 
 
 @checks(STRUCTURE, "pto.load_cbuf_to_ca_mx")
@@ -82,7 +67,7 @@ def check_scale_controls(op: Operation, ctx: Context) -> None:
     found = len(op.operands) - 2
     if found not in (2, 6):
         ctx.report(
-            OPERAND_COUNT,
+            "l1l0-operand-count",
             op,
             f"{op.name} takes m and k or the 6 controls of a window, found {found} controls",
         )
@@ -94,14 +79,14 @@ def check_memories(op: Operation, ctx: Context) -> None:
     source, destination = named(op, "source"), named(op, "destination")
     scales = _SCALES[op.name]
     if space_of(source.type) != "l1":
-        rule, found = MX_SPACES if scales else SRC_SPACE, describe_space(source.type)
+        rule, found = "l1l0-mx-spaces" if scales else "l1l0-src-space", describe_space(source.type)
         ctx.report_memory(rule, op, "source", source, found, "l1", remedies=(swap_operands(True),))
     wanted = _ALL[op.name]
     if space_of(destination.type) != wanted:
         found = space_of(destination.type)
         other = next((name for name, space in _ALL.items() if (space, _twin(name)) == (found, _twin(op.name))), None)
         mended = (other_operation(other, False),) if other is not None else ()
-        rule, found = MX_SPACES if scales else DST_SPACE, describe_space(destination.type)
+        rule, found = "l1l0-mx-spaces" if scales else "l1l0-dst-space", describe_space(destination.type)
         ctx.report_memory(rule, op, "destination", destination, found, wanted, remedies=mended)
 
 
@@ -117,14 +102,14 @@ def check_elements(op: Operation, ctx: Context) -> None:
     width, written = element_bytes(source.type), element_bytes(destination.type)
     if width is None or written != width:
         message = f"{op.name} copies elements of equal width, found {_element(source)} and {_element(destination)}"
-        ctx.report(ELEMENT_WIDTH, op, message, at=destination)
+        ctx.report("l1l0-elem-width", op, message, at=destination)
         return
     kind = element_type(source.type)
     if isinstance(op, Int4FractalCopyOp):
         if element_bits(source.type) != 4 or kind != element_type(destination.type):
             found = f"{_element(source)} and {_element(destination)}"
             message = f"{op.name} moves 4-bit elements of one type, found {found}"
-            ctx.report(PACKED_FP4, op, message, at=source)
+            ctx.report("l1l0-packed-4bit", op, message, at=source)
     elif isinstance(op, FractalCopyOp):
         for value in (source, destination):
             kind = element_type(value.type)
@@ -132,7 +117,7 @@ def check_elements(op: Operation, ctx: Context) -> None:
                 message = f"{op.name} does not move packed 4-bit floats, found {_element(value)}"
                 wanted = f"{op.name}_s4"
                 fixed = (other_operation(wanted, True),)
-                ctx.report(PACKED_FP4, op, message, at=value, help=f"use {wanted}", remedies=fixed)
+                ctx.report("l1l0-packed-4bit", op, message, at=value, help=f"use {wanted}", remedies=fixed)
                 return
 
 
@@ -158,22 +143,22 @@ def _check_sizes(op: Operation, ctx: Context, controls: Controls) -> None:
     for name, value in controls[:2]:
         size = ctx.constant(value)
         if size is not None and not low <= size <= high:
-            ctx.report(EXTENT, op, f"{name} of {op.name} must be {low} to {high}, found {size}", at=value)
+            ctx.report("l1l0-extent", op, f"{name} of {op.name} must be {low} to {high}, found {size}", at=value)
     moved: list[str] = []
     for name, value in controls[2:]:
         start = ctx.constant(value)
         if start is not None and start < 0:
-            ctx.report(START_NONNEG, op, f"{name} of {op.name} must not be negative, found {start}", at=value)
+            ctx.report("l1l0-start-nonneg", op, f"{name} of {op.name} must not be negative, found {start}", at=value)
         elif start:
             moved.append(f"{name} {start}")
     if moved and not ctx.failed:
         message = f"{' and '.join(moved)} of {op.name} counts fractals of 16 rows and 32 bytes, not elements"
-        ctx.report(START_NONZERO, op, message, at=controls[2][1])
+        ctx.report("l1l0-start-nonzero", op, message, at=controls[2][1])
     if isinstance(op, MteL1L0bOp) and element_bits(op.source.type) == 8 and _is_transposed(op):
         columns = ctx.constant(controls[1][1])
         if columns is not None and columns % _TRANSPOSE_COLUMNS:
             message = f"n is {columns}: columns are packed to a multiple of 16, not of {_TRANSPOSE_COLUMNS}"
-            ctx.report(TRANSPOSE_8BIT, op, message, at=controls[1][1])
+            ctx.report("l1l0-transpose-8bit", op, message, at=controls[1][1])
 
 
 def _is_transposed(op: Operation) -> bool:
@@ -189,9 +174,9 @@ def _check_window(op: Operation, ctx: Context, controls: Controls, *, scales: bo
         if scales:
             if number < 0 and (name.endswith("start") or isinstance(op, (MteL1L0aMxOp, MteL1L0bMxOp))):
                 message = f"{name} of {op.name} must not be negative, found {number}"
-                ctx.report(START_NONNEG, op, message, at=value)
+                ctx.report("l1l0-start-nonneg", op, message, at=value)
         elif not low <= number <= high:
-            ctx.report(RAW_RANGE, op, f"{name} of {op.name} must be {low} to {high}, found {number}", at=value)
+            ctx.report("l1l0-raw-range", op, f"{name} of {op.name} must be {low} to {high}, found {number}", at=value)
 
 
 def _check_alignment(op: Operation, ctx: Context) -> None:
@@ -203,7 +188,7 @@ def _check_alignment(op: Operation, ctx: Context) -> None:
         address = address_of(value)
         if address is not None and address % unit:
             message = f"{name} of {op.name} is at byte {address}, which is no multiple of {unit}"
-            ctx.report(MX_ALIGN, op, message, at=value)
+            ctx.report("l1l0-mx-align", op, message, at=value)
 
 
 @checks(SHAPES, *_RAW_LOADS, *_RAW_S4_LOADS, *_RAW_MX_LOADS)
@@ -218,6 +203,6 @@ def check_windows(op: Operation, ctx: Context) -> None:
         transpose = op.transpose
         number = ctx.constant(transpose)
         if number is not None and number not in (0, 1):
-            ctx.report(RAW_TRANSPOSE, op, f"transpose of {op.name} must be 0 or 1, found {number}", at=transpose)
+            ctx.report("l1l0-raw-transpose", op, f"transpose of {op.name} must be 0 or 1, found {number}", at=transpose)
     if scales:
         _check_alignment(op, ctx)

@@ -17,22 +17,10 @@ from pto_dialect.targets.element_types import signless
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.rule import LOCATIONS, SHAPES, TRIPLES, read_rules
-
-_RULES = read_rules("cube")
-FRAC_SPACES = _RULES["frac-spaces"]
-FRAC_NONNEG = _RULES["frac-nonneg"]
-FRAC_GROUPS = _RULES["frac-group-positive"]
-FRAC_SMALLC0 = _RULES["frac-smallc0"]
-FRAC_INNER = _RULES["frac-inner-stride"]
-BT_SPACES = _RULES["bt-spaces"]
-BT_PAIR = _RULES["bt-pair"]
-BT_LENGTH = _RULES["bt-len"]
-FB_SPACES = _RULES["fb-spaces"]
-CAPACITY = _RULES["fb-bt-capacity"]
+from ..engine.rule import LOCATIONS, SHAPES, TRIPLES
 
 _FRAC = "pto.mte_gm_l1_frac"
-_TABLES = {"pto.mte_l1_bt": ("bt", BT_SPACES), "pto.mte_l1_fb": ("fb", FB_SPACES)}
+_TABLES = {"pto.mte_l1_bt": ("bt", "bt-spaces"), "pto.mte_l1_fb": ("fb", "fb-spaces")}
 _BT_PAIRS = frozenset((("f32", "f32"), ("i32", "i32"), ("f16", "f32"), ("bf16", "f32")))
 _SMALLC0_LIMIT = 4
 _FB_BANK = 1 << 16
@@ -53,7 +41,7 @@ def check_frac_memories(op: Operation, ctx: Context) -> None:
     for value, name, wanted in ((named(op, "source"), "source", "gm"), (named(op, "destination"), "destination", "l1")):
         found = space_of(value.type)
         if found is not None and found != wanted:
-            ctx.report_memory(FRAC_SPACES, op, name, value, found, wanted)
+            ctx.report_memory("frac-spaces", op, name, value, found, wanted)
 
 
 @checks(SHAPES, _FRAC)
@@ -69,14 +57,14 @@ def check_frac_extents(op: Operation, ctx: Context) -> None:
     for name in _NOT_NEGATIVE:
         value, number = known(name)
         if number is not None and number < 0:
-            ctx.report(FRAC_NONNEG, op, f"{name} of {op.name} must not be negative, found {number}", at=value)
+            ctx.report("frac-nonneg", op, f"{name} of {op.name} must not be negative, found {number}", at=value)
     value, count = known("group_count")
     if count is not None and count < 1:
-        ctx.report(FRAC_GROUPS, op, f"group_count of {op.name} must be at least 1, found {count}", at=value)
+        ctx.report("frac-group-positive", op, f"group_count of {op.name} must be at least 1, found {count}", at=value)
     width, small = known("d_value")
     if known("smallc0_en")[1] and small is not None and small > _SMALLC0_LIMIT:
         message = f"smallc0 needs a d_value of at most {_SMALLC0_LIMIT}, found {small}"
-        ctx.report(FRAC_SMALLC0, op, message, at=width)
+        ctx.report("frac-smallc0", op, message, at=width)
     mode = op.attributes.get("mode")
     if not ctx.failed and isinstance(mode, EnumAttr):
         _check_inner_stride(op, ctx, mode.value, known("n_value")[1], small, known("src_inner_stride"))
@@ -96,7 +84,7 @@ def _check_inner_stride(
     if size is None or length is None or stride is None or rows == 1 or stride >= length * size:
         return
     message = f"{name} is {length} elements of {size} bytes, but the inner source stride is {stride} bytes"
-    ctx.report(FRAC_INNER, op, message, at=value, help=f"at least {length * size}")
+    ctx.report("frac-inner-stride", op, message, at=value, help=f"at least {length * size}")
 
 
 @checks(LOCATIONS, *_TABLES)
@@ -120,7 +108,7 @@ def check_bias_elements(op: Operation, ctx: Context) -> None:
     if found not in _BT_PAIRS:
         message = f"{op.name} does not convert {type_text(source)} to {type_text(destination)}"
         help = "f32 to f32, i32 to i32, f16 to f32, bf16 to f32"
-        ctx.report(BT_PAIR, op, message, at=named(op, "source"), help=help)
+        ctx.report("bt-pair", op, message, at=named(op, "source"), help=help)
 
 
 @checks(SHAPES, *_TABLES)
@@ -141,7 +129,7 @@ def check_table_extents(op: Operation, ctx: Context) -> None:
     end = _offset(table, address_of(destination) or 0) + (copied * written // read if table == "bt" else copied)
     if end > capacity:
         message = f"{op.name} writes up to byte {end} of {table}, which has {capacity} bytes"
-        ctx.report(CAPACITY, op, message, at=destination)
+        ctx.report("fb-bt-capacity", op, message, at=destination)
     elif table == "bt":
         _check_bias_length(op, ctx, copied, read, groups["len_burst"][0])
 
@@ -168,4 +156,4 @@ def _check_bias_length(op: Operation, ctx: Context, copied: int, size: int, leng
         element = element_of(named(op, "source").type)
         message = f"{copied} bytes are copied, but {max(channels)} channels of {element} are read"
         help = f"{-(-max(channels) * size // unit)} units of {unit} bytes"
-        ctx.report(BT_LENGTH, op, message, at=length, help=help)
+        ctx.report("bt-len", op, message, at=length, help=help)

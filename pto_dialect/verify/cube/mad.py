@@ -30,26 +30,7 @@ from pto_dialect.targets.matmul_types import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, read_rules
-
-_RULES = read_rules("cube")
-TYPED_PTR = _RULES["mad-typed-ptr"]
-MNK_TYPE = _RULES["mad-mnk-type"]
-SPACE = _RULES["mad-space"]
-BIAS_SPACE = _RULES["mad-bias-space"]
-HIF8_BOTH = _RULES["mad-hif8-both"]
-UNSUPPORTED = _RULES["mad-unsupported-combo"]
-UNDOCUMENTED = _RULES["mad-combo-undocumented"]
-MX_ELEMENT = _RULES["mad-mx-elem"]
-BIAS_ELEMENT = _RULES["mad-bias-elem"]
-TF32_NEEDS_F32 = _RULES["mad-tf32-needs-f32"]
-SAT_NEEDS_FLOAT = _RULES["mad-sat-needs-float"]
-MNK_POSITIVE = _RULES["mad-mnk-positive"]
-MNK_RANGE = _RULES["mad-mnk-range"]
-EVEN_K = _RULES["mad-4bit-even-k"]
-MX_K64 = _RULES["mad-mx-k64"]
-GEMV_NOOP = _RULES["mad-disable-gemv-noop"]
-FOOTPRINT = _RULES["mad-l0-footprint"]
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES
 
 _PLAIN = ("pto.mad", "pto.mad_acc", "pto.mad_bias")
 _MX = ("pto.mad_mx", "pto.mad_mx_acc", "pto.mad_mx_bias")
@@ -87,12 +68,12 @@ def check_operand_types(op: Operation, ctx: Context) -> None:
             continue
         if name not in _SIZES:
             message = f"{name} of {op.name} must be a !pto.ptr, found {type_text(type_)}"
-            ctx.report(TYPED_PTR, op, message, at=value)
+            ctx.report("mad-typed-ptr", op, message, at=value)
         elif type_ != I64:
             message = f"{name} of {op.name} must be i64, found {type_text(type_)}"
             integer = isinstance(type_, IntegerType | IndexType)
             mended = (cast(None, type_text(type_), "i64"),) if integer else ()
-            ctx.report(MNK_TYPE, op, message, at=value, remedies=mended)
+            ctx.report("mad-mnk-type", op, message, at=value, remedies=mended)
 
 
 @checks(LOCATIONS, *_SEMANTIC, *_RAW)
@@ -101,10 +82,10 @@ def check_spaces(op: Operation, ctx: Context) -> None:
     for name, wanted in _BUFFERS:
         value = named(op, name)
         if space_of(value.type) != wanted:
-            ctx.report_memory(SPACE, op, name, value, describe_space(value.type), wanted)
+            ctx.report_memory("mad-space", op, name, value, describe_space(value.type), wanted)
     bias = ctx.operand(op, "bias")
     if bias is not None and space_of(bias.type) != "bt":
-        ctx.report_memory(BIAS_SPACE, op, "bias", bias, describe_space(bias.type), "bt")
+        ctx.report_memory("mad-bias-space", op, "bias", bias, describe_space(bias.type), "bt")
 
 
 @checks(TRIPLES, *_PLAIN)
@@ -116,16 +97,18 @@ def check_combination(op: Operation, ctx: Context) -> None:
     spelled = f"{names[0]} x {names[1]} -> {names[2]}"
     if (names[0] == "hif8") != (names[1] == "hif8"):
         message = f"lhs and rhs of {op.name} must both be hif8 or neither, found {names[0]} and {names[1]}"
-        ctx.report(HIF8_BOTH, op, message, at=named(op, "lhs" if names[0] == "hif8" else "rhs"))
+        ctx.report("mad-hif8-both", op, message, at=named(op, "lhs" if names[0] == "hif8" else "rhs"))
     elif status is None:
         message = f"{op.name} does not multiply {spelled} on {ctx.profile.name}"
-        ctx.report(UNSUPPORTED, op, message, at=named(op, "rhs"), help=_alternatives(names))
+        ctx.report("mad-unsupported-combo", op, message, at=named(op, "rhs"), help=_alternatives(names))
     elif status == "undocumented":
         message = f"{spelled} is not documented for {op.name}"
-        ctx.report(UNDOCUMENTED, op, message, at=named(op, "dst"), help=_alternatives(names))
+        ctx.report("mad-combo-undocumented", op, message, at=named(op, "dst"), help=_alternatives(names))
     if "tf32_mode" in op.attributes and mad_key(*names) != TF32_COMBO:
         message = f"tf32_mode requires f32 lhs, rhs and dst, found {spelled}"
-        ctx.report(TF32_NEEDS_F32, op, message, at="tf32_mode", help="remove tf32_mode", remedies=(without_clause(),))
+        ctx.report(
+            "mad-tf32-needs-f32", op, message, at="tf32_mode", help="remove tf32_mode", remedies=(without_clause(),)
+        )
     _check_saturation(op, ctx, spelled, lhs, rhs, dst)
 
 
@@ -134,7 +117,7 @@ def _check_saturation(op: Operation, ctx: Context, spelled: str, *elements: Attr
         token = _clause_token(op, "sat_mode")
         message = f"{token} requires floating lhs, rhs and dst, found {spelled}"
         help = f"remove {token}: integers have no saturation mode"
-        ctx.report(SAT_NEEDS_FLOAT, op, message, at=token, help=help, remedies=(without_clause(),))
+        ctx.report("mad-sat-needs-float", op, message, at=token, help=help, remedies=(without_clause(),))
 
 
 def _alternatives(names: tuple[str, str, str]) -> str:
@@ -156,7 +139,7 @@ def check_mx_elements(op: Operation, ctx: Context) -> None:
         message = f"{op.name} multiplies two fp8 or two fp4 operands into f32, found {spelled}"
         wrong = next((i for i, n in enumerate(mad_key(*names)[:2]) if n not in FP8 | FP4), 1)
         at = named(op, ("lhs", "rhs")[wrong] if names[2] == "f32" or wrong == 0 else "dst")
-        ctx.report(MX_ELEMENT, op, message, at=at, help=f"operands: {families}; dst: f32")
+        ctx.report("mad-mx-elem", op, message, at=at, help=f"operands: {families}; dst: f32")
     _check_saturation(op, ctx, spelled, lhs, rhs, dst)
 
 
@@ -167,7 +150,7 @@ def check_bias_element(op: Operation, ctx: Context) -> None:
     if _element(bias) != _element(dst):
         found, wanted = type_text(_element(bias)), type_text(_element(dst))
         message = f"the bias of {op.name} must have the element type of dst, {wanted}, found {found}"
-        ctx.report(BIAS_ELEMENT, op, message, at=bias)
+        ctx.report("mad-bias-elem", op, message, at=bias)
 
 
 @checks(SHAPES, *_SEMANTIC)
@@ -179,26 +162,30 @@ def check_extents(op: Operation, ctx: Context) -> None:
         if size is None:
             continue
         if size < EXTENT_RANGE[0]:
-            ctx.report(MNK_POSITIVE, op, f"{name} of {op.name} must be at least 1, found {size}", at=value)
+            ctx.report("mad-mnk-positive", op, f"{name} of {op.name} must be at least 1, found {size}", at=value)
         elif size > EXTENT_RANGE[1]:
             message = f"{name} of {op.name} must be at most {EXTENT_RANGE[1]}, found {size}"
-            ctx.report(MNK_RANGE, op, message, at=value)
+            ctx.report("mad-mnk-range", op, message, at=value)
     m, n, k = sizes
     if ctx.failed:
         return
     if k is not None and isinstance(op, ScaledMadOp) and k % MX_K_MULTIPLE:
         message = f"k of {op.name} is consumed in groups of {MX_K_MULTIPLE} elements, found {k}"
-        ctx.report(MX_K64, op, message, at=values[2])
+        ctx.report("mad-mx-k64", op, message, at=values[2])
     if m is not None and m != 1 and "disable_gemv" in op.attributes:
         ctx.report(
-            GEMV_NOOP, op, f"disable_gemv has no effect, m is {m}", at="disable_gemv", remedies=(without_clause(),)
+            "mad-disable-gemv-noop",
+            op,
+            f"disable_gemv has no effect, m is {m}",
+            at="disable_gemv",
+            remedies=(without_clause(),),
         )
     if k is not None and k % 2:
         for name in ("lhs", "rhs"):
             value = named(op, name)
             if element_bits(value.type) == MAD_EVEN_K_BITS:
                 message = f"{name} of {op.name} has 4-bit elements, which need an even k, found {k}"
-                ctx.report(EVEN_K, op, message, at=values[2])
+                ctx.report("mad-4bit-even-k", op, message, at=values[2])
                 return
     _check_footprint(op, ctx, m or 1, n or 1, k or 1)
 
@@ -219,7 +206,7 @@ def _check_footprint(op: Operation, ctx: Context, m: int, n: int, k: int) -> Non
         capacity = ctx.profile.capacity_of(space)
         if capacity is not None and needed > capacity:
             message = f"{name} of {op.name} needs {needed} bytes of {space}, which has {capacity}"
-            ctx.report(FOOTPRINT, op, message, at=value)
+            ctx.report("mad-l0-footprint", op, message, at=value)
 
 
 def _round_up(extent: int, unit: int) -> int:

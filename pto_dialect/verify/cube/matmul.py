@@ -17,25 +17,10 @@ from pto_dialect.targets.matmul_types import EXTENT_RANGE, Triple
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, read_rules
+from ..engine.rule import SHAPES
 from ..tile.facts import statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, relation, unless
 from .product_roles import ALL, MATMUL, NEVER, PLAIN, Part, Product, roles_of
-
-_RULES = read_rules("cube")
-TYPES = _RULES["matmul-types"]
-ACC_TYPES = _RULES["matmul-acc-types"]
-UNSIGNED = _RULES["matmul-unsigned-int8"]
-BIAS_ELEM = _RULES["matmul-bias-elem"]
-GEMV_BIAS_ELEM = _RULES["gemv-bias-elem"]
-SHAPE = _RULES["matmul-shape"]
-STATIC_SHAPE = _RULES["matmul-static-shape"]
-RANGE = _RULES["matmul-range"]
-EMPTY = _RULES["matmul-empty"]
-BIAS_ROW = _RULES["matmul-bias-row"]
-BIAS_COLS = _RULES["matmul-bias-cols"]
-ALIAS = _RULES["matmul-operand-alias"]
-
 
 # ------------------------------------------------------------ element types
 
@@ -50,17 +35,17 @@ def check_types(operands: TileOperands) -> Iterator[Finding]:
     triple = (dst.tile.element, lhs.tile.element, rhs.tile.element)
     cell = unless(lambda profile: profile.matmul_allowed(*triple))
     if cell != NEVER:
-        broken = TYPES if product.c_in is None else ACC_TYPES
+        broken = "matmul-types" if product.c_in is None else "matmul-acc-types"
         only = "" if cell == ALWAYS else " on a2a3"
         message = f"{product.name} has no form {combination(triple)}{only}"
         yield product.finding(broken, cell, lhs, message, nearest_combinations(triple))
     for part in (lhs, rhs):
         if part.tile.element == "ui8":
             message = f"{part.role} of {product.name} is unsigned; the 8-bit product is defined for signed values"
-            yield product.finding(UNSIGNED, ADVICE, part, message)
+            yield product.finding("matmul-unsigned-int8", ADVICE, part, message)
     yield from accumulator_type(product)
     if bias is not None and bias.tile.element != dst.tile.element:
-        broken = GEMV_BIAS_ELEM if product.is_gemv else BIAS_ELEM
+        broken = "gemv-bias-elem" if product.is_gemv else "matmul-bias-elem"
         wanted = dst.tile.element
         message = f"bias of {product.name} must have the element type of dst ({wanted}), found {bias.tile.element}"
         yield product.finding(broken, ALWAYS, bias, message)
@@ -93,7 +78,7 @@ def accumulator_type(product: Product) -> Iterator[Finding]:
     if c_in is not None and dst is not None and c_in.tile.element != dst.tile.element:
         wanted = dst.tile.element
         message = f"c_in of {product.name} must have the element type of dst ({wanted}), found {c_in.tile.element}"
-        yield product.finding(ACC_TYPES, ALWAYS, c_in, message)
+        yield product.finding("matmul-acc-types", ALWAYS, c_in, message)
 
 
 # ------------------------------------------------------------ shapes
@@ -107,13 +92,13 @@ def check_shapes(operands: TileOperands) -> Iterator[Finding]:
         first, second = getattr(a.tile, f"logical_{a_side}"), getattr(b.tile, f"logical_{b_side}")
         if statically_differ(first, second) and not (a.lowered or b.lowered):
             message = check_disagreement(product, letter, a, a_side, first, b, b_side, second)
-            yield product.finding(SHAPE, ALWAYS, b, message)
+            yield product.finding("matmul-shape", ALWAYS, b, message)
         else:
             yield from static_extent(product, letter, a, a_side, b, b_side)
     for letter, part, size in extents(product):
         if size > EXTENT_RANGE[1]:
             message = f"{letter} of {product.name} must be at most {EXTENT_RANGE[1]}, found {size}"
-            yield product.finding(RANGE, ALWAYS, part, message)
+            yield product.finding("matmul-range", ALWAYS, part, message)
         elif size == 0:
             yield empty(product, letter, part)
 
@@ -144,7 +129,7 @@ def empty(product: Product, letter: str, part: Part) -> Finding:
     """Checks for a product without rows, columns or summands."""
     end = "MX products need at least 1" if product.is_mx else "nothing is computed"
     message = f"{letter} of {product.name} is 0; {end}"
-    return product.finding(EMPTY, ALWAYS if product.is_mx else ADVICE, part, message)
+    return product.finding("matmul-empty", ALWAYS if product.is_mx else ADVICE, part, message)
 
 
 def static_extent(product: Product, letter: str, a: Part, a_side: str, b: Part, b_side: str) -> Iterator[Finding]:
@@ -152,7 +137,7 @@ def static_extent(product: Product, letter: str, a: Part, a_side: str, b: Part, 
     first, second = getattr(a.tile, a_side), getattr(b.tile, b_side)
     if statically_differ(first, second):
         message = check_disagreement(product, f"physical {letter}", a, a_side, first, b, b_side, second)
-        yield product.finding(STATIC_SHAPE, ADVICE, b, message)
+        yield product.finding("matmul-static-shape", ADVICE, b, message)
 
 
 def check_disagreement(
@@ -174,11 +159,11 @@ def check_other_shapes(operands: TileOperands) -> Iterator[Finding]:
         if statically_differ(a.valid_rows, d.valid_rows) or statically_differ(a.valid_cols, d.valid_cols):
             wanted, found = (f"{dim_text(t.valid_rows)}x{dim_text(t.valid_cols)}" for t in (d, a))
             message = f"c_in of {product.name} must have the valid region of dst ({wanted}), found {found}"
-            yield product.finding(ACC_TYPES, ALWAYS, c_in, message)
+            yield product.finding("matmul-acc-types", ALWAYS, c_in, message)
     if bias is not None and not product.is_mx:
         if statically_differ(bias.tile.rows, 1):
             message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
-            yield product.finding(BIAS_ROW, ALWAYS, bias, message)
+            yield product.finding("matmul-bias-row", ALWAYS, bias, message)
         elif product.rhs is not None:
             yield from bias_columns(product, bias, product.rhs)
 
@@ -188,7 +173,7 @@ def bias_columns(product: Product, bias: Part, rhs: Part) -> Iterator[Finding]:
     have, need = bias.tile.valid_cols, rhs.tile.valid_cols
     if statically_differ(have, need) and have < need:
         message = f"bias of {product.name} has {have} valid columns, the product has {need}"
-        yield product.finding(BIAS_COLS, ADVICE, bias, message)
+        yield product.finding("matmul-bias-cols", ADVICE, bias, message)
 
 
 @checks(SHAPES, *ALL)
@@ -206,4 +191,4 @@ def check_aliases(op: Operation, ctx: Context) -> None:
     for values in groups.values():
         for value in values:
             if value is dst:
-                ctx.report(ALIAS, op, f"an input of {op.name} is also its destination", at=value)
+                ctx.report("matmul-operand-alias", op, f"an input of {op.name} is also its destination", at=value)

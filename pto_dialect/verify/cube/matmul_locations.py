@@ -14,38 +14,26 @@ from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.profile import Profile
 
-from ..engine.rule import ERROR, WARNING, Rule, read_rules
+from ..engine.rule import ERROR, WARNING
 from ..tile.facts import Tile
 from ..tile.relations import ALWAYS, Cell, Finding, TileOperands, relation
 from .product_roles import ALL, NEVER, Part, Product
 
-_RULES = read_rules("cube")
-LOC = _RULES["matmul-loc"]
-DST_LOC = _RULES["matmul-dst-loc"]
-ACC_IN_LOC = _RULES["matmul-acc-in-loc"]
-BIAS_LOC = _RULES["matmul-bias-loc"]
-LEFT_LAYOUT = _RULES["matmul-left-layout"]
-RIGHT_LAYOUT = _RULES["matmul-right-layout"]
-ACC_LAYOUT = _RULES["matmul-acc-layout"]
-BIAS_LAYOUT = _RULES["matmul-bias-layout"]
-NATIVE_LAYOUT = _RULES["matmul-native-layout"]
-ACC_FRACTAL = _RULES["matmul-acc-fractal"]
-
-_LOCATIONS: dict[str, tuple[str, Rule, str]] = {
-    "lhs": ("left", LOC, "move it there with pto.tmov or pto.textract first"),
-    "rhs": ("right", LOC, "move it there with pto.tmov or pto.textract first"),
-    "dst": ("acc", DST_LOC, "products are written to acc; move the result on with pto.tmov or pto.tstore"),
-    "c_in": ("acc", ACC_IN_LOC, "only an acc tile can be accumulated into"),
-    "bias": ("bias", BIAS_LOC, "move it there with pto.tmov from a mat tile"),
+_LOCATIONS: dict[str, tuple[str, str, str]] = {
+    "lhs": ("left", "matmul-loc", "move it there with pto.tmov or pto.textract first"),
+    "rhs": ("right", "matmul-loc", "move it there with pto.tmov or pto.textract first"),
+    "dst": ("acc", "matmul-dst-loc", "products are written to acc; move the result on with pto.tmov or pto.tstore"),
+    "c_in": ("acc", "matmul-acc-in-loc", "only an acc tile can be accumulated into"),
+    "bias": ("bias", "matmul-bias-loc", "move it there with pto.tmov from a mat tile"),
 }
 """Role -> required location, the rule that requires it, help."""
 
-_LAYOUT_RULES: dict[str, Rule] = {
-    "lhs": LEFT_LAYOUT,
-    "rhs": RIGHT_LAYOUT,
-    "dst": ACC_LAYOUT,
-    "c_in": ACC_LAYOUT,
-    "bias": BIAS_LAYOUT,
+_LAYOUT_RULES: dict[str, str] = {
+    "lhs": "matmul-left-layout",
+    "rhs": "matmul-right-layout",
+    "dst": "matmul-acc-layout",
+    "c_in": "matmul-acc-layout",
+    "bias": "matmul-bias-layout",
 }
 
 
@@ -82,16 +70,16 @@ def _layout(product: Product, part: Part, loc: str) -> Iterator[Finding]:
         wanted = f"inner layout {native.slayout}" if loc == "left" else f"layout {native.blayout}/{native.slayout}"
         message = f"{shown} must have {wanted}, found {tile.layout_text}"
         if loc == "bias":
-            yield product.finding(BIAS_LAYOUT, cell, part, message)
+            yield product.finding("matmul-bias-layout", cell, part, message)
             return
         errors = Cell(*(severity if severity is ERROR else None for severity in cell))
         advice = Cell(*(severity if severity is WARNING else None for severity in cell))
         yield product.finding(_LAYOUT_RULES[part.role], errors, part, message)
-        yield product.finding(NATIVE_LAYOUT, advice, part, message)
+        yield product.finding("matmul-native-layout", advice, part, message)
         return
     fractal = _on_targets(product, lambda profile: _fractal_severity(profile, loc, tile.fractal))
     if fractal != NEVER:
-        broken = ACC_FRACTAL if loc == "acc" else NATIVE_LAYOUT
+        broken = "matmul-acc-fractal" if loc == "acc" else "matmul-native-layout"
         expected = A5.layouts[loc].native.fractal
         message = f"{shown} has fractal {tile.fractal}, the blocks of {loc} hold {expected} bytes"
         yield product.finding(broken, fractal, part, message)

@@ -11,25 +11,14 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import is_low_precision
 from pto_dialect.targets.matmul_types import MX_BIAS_TYPE, MX_K_MULTIPLE, MX_SCALE_GROUP, MX_SCALE_TYPES
 
-from ..engine.rule import read_rules
 from ..tile.facts import Tile, is_lowered, statically_differ
 from ..tile.relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
-from .matmul import BIAS_COLS, accumulator_type, bias_columns, combinations
+from .matmul import (
+    accumulator_type,
+    bias_columns,
+    combinations,
+)
 from .product_roles import MX, Part, Product
-
-_RULES = read_rules("cube")
-NEEDS_A5 = _RULES["matmul-mx-needs-a5"]
-GEMV_NEEDS_A5 = _RULES["gemv-mx-needs-a5"]
-TYPES = _RULES["matmul-mx-types"]
-DST_F32 = _RULES["matmul-mx-dst-f32"]
-BIAS_F32 = _RULES["matmul-mx-bias-f32"]
-SCALE_LOC = _RULES["matmul-mx-scale-loc"]
-SCALE_DTYPE = _RULES["mx-scale-dtype"]
-SCALE_LAYOUT = _RULES["mx-scale-layout"]
-SCALE_SHAPE = _RULES["mx-scale-shape"]
-LEGACY_SHAPE = _RULES["mx-scale-legacy-shape"]
-K64 = _RULES["matmul-mx-k64"]
-
 
 _NOT_ON_A2A3 = cell("E/")
 
@@ -38,7 +27,7 @@ _NOT_ON_A2A3 = cell("E/")
 def check_target(operands: TileOperands) -> Iterator[Finding]:
     """Checks that the target has the scale memories of a5."""
     name = operands.op_name
-    broken = GEMV_NEEDS_A5 if Product(operands).is_gemv else NEEDS_A5
+    broken = "gemv-mx-needs-a5" if Product(operands).is_gemv else "matmul-mx-needs-a5"
     help = 'name the target: pto.target_arch = "a5"'
     yield operands.finding(broken, _NOT_ON_A2A3, None, f"{name} exists on a5 only", help)
 
@@ -52,12 +41,12 @@ def check_locations(operands: TileOperands) -> Iterator[Finding]:
         if scale is None or scale.tile.loc is None:
             continue
         if scale.tile.loc != "scaling":
-            yield product.memory_finding(SCALE_LOC, scale, "scaling")
+            yield product.memory_finding("matmul-mx-scale-loc", scale, "scaling")
         elif scale.tile.blayout is not None and not (operand and is_legacy(scale.tile, operand.tile)):
             yield from _layout(product, scale, side)
     bias = product.bias
     if bias is not None and bias.tile.loc not in (None, "bias"):
-        yield product.memory_finding(BIAS_F32, bias, "bias")
+        yield product.memory_finding("matmul-mx-bias-f32", bias, "bias")
 
 
 def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
@@ -68,7 +57,7 @@ def _layout(product: Product, scale: Part, side: str) -> Iterator[Finding]:
         wanted = f"{native.blayout}/{native.slayout}/{native.fractal}"
         found = f"{tile.layout_text}/{tile.fractal}"
         message = f"{scale.role} of {product.name} must be laid out {wanted}, found {found}"
-        yield product.finding(SCALE_LAYOUT, ADVICE if product.is_gemv else ALWAYS, scale, message)
+        yield product.finding("mx-scale-layout", ADVICE if product.is_gemv else ALWAYS, scale, message)
 
 
 @relation(*MX)
@@ -79,21 +68,21 @@ def check_types(operands: TileOperands) -> Iterator[Finding]:
     if lhs is not None and rhs is not None and not A5.mx_allowed("f32", lhs.tile.element, rhs.tile.element):
         found = f"{lhs.tile.element} x {rhs.tile.element}"
         message = f"{product.name} multiplies two fp8 or two fp4 types, found {found}"
-        yield product.finding(TYPES, ALWAYS, lhs, message, combinations(A5.mx_triples))
+        yield product.finding("matmul-mx-types", ALWAYS, lhs, message, combinations(A5.mx_triples))
     if dst is not None and dst.tile.element != "f32":
         message = f"dst of {product.name} must be f32, found {dst.tile.element}"
-        yield product.finding(DST_F32, ALWAYS, dst, message)
+        yield product.finding("matmul-mx-dst-f32", ALWAYS, dst, message)
     else:
         yield from accumulator_type(product)
     if bias is not None and bias.tile.element != MX_BIAS_TYPE:
         message = f"bias of {product.name} must be {MX_BIAS_TYPE}, found {bias.tile.element}"
-        yield product.finding(BIAS_F32, ALWAYS, bias, message)
+        yield product.finding("matmul-mx-bias-f32", ALWAYS, bias, message)
     for scale in (product.lhs_scale, product.rhs_scale):
         if scale is not None and scale.tile.element not in MX_SCALE_TYPES:
             wanted = ", ".join(sorted(MX_SCALE_TYPES))
             found = scale.tile.element
             message = f"{scale.role} of {product.name} has element type {found}; only {wanted} can be run"
-            yield product.finding(SCALE_DTYPE, ADVICE, scale, message)
+            yield product.finding("mx-scale-dtype", ADVICE, scale, message)
 
 
 @relation(*MX)
@@ -117,13 +106,13 @@ def check_shapes(operands: TileOperands) -> Iterator[Finding]:
         return
     if statically_differ(bias.tile.rows, 1):
         message = f"bias of {product.name} must have one row, found {bias.tile.rows}"
-        yield product.finding(BIAS_F32, ALWAYS, bias, message)
+        yield product.finding("matmul-mx-bias-f32", ALWAYS, bias, message)
     elif product.is_gemv and dst is not None:
         if statically_differ(bias.tile.cols, dst.tile.cols) or statically_differ(
             bias.tile.valid_cols, dst.tile.valid_cols
         ):
             message = f"bias of {product.name} must have the columns of dst"
-            yield product.finding(BIAS_COLS, ALWAYS, bias, message)
+            yield product.finding("matmul-bias-cols", ALWAYS, bias, message)
     elif rhs is not None:
         yield from bias_columns(product, bias, rhs)
 
@@ -170,16 +159,16 @@ def _scale(
         either = legacy and is_legacy(tile, operand.tile)
         if shape is not None and not operand.lowered and not either and (tile.rows, tile.cols) != shape:
             message = f"the tile of {scale.role} of {operands.op_name} must be {shape[0]}x{shape[1]}"
-            yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, f"{message}, found {tile.rows}x{tile.cols}")
+            yield operands.finding("mx-scale-shape", ALWAYS, scale.name, f"{message}, found {tile.rows}x{tile.cols}")
         return
     shown, need = (f"{rows}x{cols}" for rows, cols in (found, wanted))
     if legacy and is_legacy(tile, operand.tile):
         message = f"{scale.role} has the shape of {operand.role} ({shown}); only {need} of it is read"
-        yield operands.finding(LEGACY_SHAPE, ADVICE, scale.name, message)
+        yield operands.finding("mx-scale-legacy-shape", ADVICE, scale.name, message)
     else:
         message = f"{scale.role} of {operands.op_name} must be {need}, found {shown}"
         help = f"one scale serves {MX_SCALE_GROUP} elements of K"
-        yield operands.finding(SCALE_SHAPE, ALWAYS, scale.name, message, help)
+        yield operands.finding("mx-scale-shape", ALWAYS, scale.name, message, help)
 
 
 def _granularity(product: Product) -> Iterator[Finding]:
@@ -191,7 +180,7 @@ def _granularity(product: Product) -> Iterator[Finding]:
     for part, k in ((lhs, lhs.tile.cols), (rhs, rhs.tile.rows)):
         if k % MX_K_MULTIPLE:
             message = f"physical K of {product.name} must be a multiple of {MX_K_MULTIPLE}, found {k}"
-            yield product.finding(K64, ADVICE if legacy else ALWAYS, part, message)
+            yield product.finding("matmul-mx-k64", ADVICE if legacy else ALWAYS, part, message)
             return
 
 
@@ -203,9 +192,9 @@ def check_scale_address(operands: TileOperands) -> Iterator[Finding]:
     """Checks that the scale tile of a left or right tile has one element for 32 elements of K."""
     src, dst = operands.tile("src"), operands.tile("dst")
     if src is not None and src.loc not in (None, "left", "right"):
-        yield operands.memory_finding(SCALE_LOC, ALWAYS, "src", src.loc, "left", "right")
+        yield operands.memory_finding("matmul-mx-scale-loc", ALWAYS, "src", src.loc, "left", "right")
     if dst is not None and dst.loc not in (None, "scaling"):
-        yield operands.memory_finding(SCALE_LOC, ALWAYS, "dst", dst.loc, "scaling")
+        yield operands.memory_finding("matmul-mx-scale-loc", ALWAYS, "dst", dst.loc, "scaling")
     value = operands.value("dst")
     if src is None or dst is None or value is None:
         return

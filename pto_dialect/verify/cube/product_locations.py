@@ -18,9 +18,7 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, Rule
-from .matmul_locations import ACC_IN_LOC, BIAS_LOC, LOC
-from .matmul_mx import BIAS_F32, SCALE_LOC
+from ..engine.rule import LOCATIONS
 from .product_roles import ALL, roles_of
 
 _VECTOR_FAMILIES = frozenset(
@@ -36,13 +34,13 @@ _SHOWN: dict[type[Operation], str] = {
 _STEPS = 64
 """Maximum length of the use-def chain that is followed; the location is unknown beyond it."""
 
-_WANTED: dict[str, tuple[str, Rule]] = {
-    "lhs": ("left", LOC),
-    "rhs": ("right", LOC),
-    "c_in": ("acc", ACC_IN_LOC),
-    "bias": ("bias", BIAS_LOC),
-    "scale of lhs": ("scaling", SCALE_LOC),
-    "scale of rhs": ("scaling", SCALE_LOC),
+_WANTED: dict[str, tuple[str, str]] = {
+    "lhs": ("left", "matmul-loc"),
+    "rhs": ("right", "matmul-loc"),
+    "c_in": ("acc", "matmul-acc-in-loc"),
+    "bias": ("bias", "matmul-bias-loc"),
+    "scale of lhs": ("scaling", "matmul-mx-scale-loc"),
+    "scale of rhs": ("scaling", "matmul-mx-scale-loc"),
 }
 """Role of an operand -> required location, and the rule that requires it."""
 
@@ -58,7 +56,7 @@ def check_made_elsewhere(op: Operation, ctx: Context) -> None:
         maker = maker_of(value)
         found = location_made_by(maker) if maker is not None else None
         if maker is not None and found is not None and found != wanted:
-            rule = BIAS_F32 if role == "bias" and "scale of lhs" in roles_of(op.name) else broken
+            rule = "matmul-mx-bias-f32" if role == "bias" and "scale of lhs" in roles_of(op.name) else broken
             message = f"{role} of {op.name} must be in {wanted}, but {maker.name} leaves its result in {found}"
             ctx.report(
                 rule, op, message, at=value, help="move it there with pto.tmov first", remedies=(move_to(wanted),)

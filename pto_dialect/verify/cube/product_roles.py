@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from pto_dialect.diagnostics.remedy import Remedy
 
-from ..engine.rule import Rule
 from ..tile.facts import Tile, is_lowered
 from ..tile.relations import ALWAYS, Cell, Finding, TileOperands
 
@@ -92,11 +91,11 @@ class Product:
         return Part(role, name, tile, is_lowered(value))
 
     def finding(
-        self, rule: Rule, cell: Cell, part: Part, message: str, help: str | None = None, *remedies: Remedy
+        self, rule: str, cell: Cell, part: Part, message: str, help: str | None = None, *remedies: Remedy
     ) -> Finding:
         """A violation that points at an operand."""
         return self.operands.finding(rule, cell, part.name, message, help, remedies=remedies)
 
-    def memory_finding(self, rule: Rule, part: Part, wanted: str) -> Finding:
+    def memory_finding(self, rule: str, part: Part, wanted: str) -> Finding:
         """The finding that an operand is in another memory than ``wanted``."""
         return self.operands.memory_finding(rule, ALWAYS, part.name, part.tile.loc, wanted, role=part.role)

@@ -21,13 +21,7 @@ from pto_dialect.targets.dma_units import LOCAL_ALIGNMENT
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.rule import LOCATIONS, SHAPES, TRIPLES, read_rules
-from ..vector.dma import DIRECTION, DST_ALIGN
-
-_RULES = read_rules("cube")
-RAW_PARAMS = _RULES["raw-copy-params"]
-FILL_WORD = _RULES["l1-fill-word"]
-FILL_RANGE = _RULES["l1-fill-range"]
+from ..engine.rule import LOCATIONS, SHAPES, TRIPLES
 
 
 class Field(NamedTuple):
@@ -77,10 +71,10 @@ def check_packed_word(op: Operation, ctx: Context) -> None:
         rest &= ~(mask << field.low)
         if field.values is not None and found not in field.values:
             message = f"{field.name} of {op.name} is {found}, which is not modelled"
-            ctx.report(RAW_PARAMS, op, message, at=value)
+            ctx.report("raw-copy-params", op, message, at=value)
     if rest:
         bits = ", ".join(str(i) for i in range(64) if rest >> i & 1)
-        ctx.report(RAW_PARAMS, op, f"bits {bits} of the second word of {op.name} are not modelled", at=value)
+        ctx.report("raw-copy-params", op, f"bits {bits} of the second word of {op.name} are not modelled", at=value)
 
 
 @checks(SHAPES, "pto.copy_cbuf_to_bt")
@@ -92,7 +86,7 @@ def check_bias_conversion(op: Operation, ctx: Context) -> None:
     if flag is not None and bool(flag) != ((source, destination) == ("f16", "f32")):
         action = "converts f16 to f32" if flag else "copies bytes"
         message = f"conv_control {action}, but the elements are {source} and {destination}"
-        ctx.report(RAW_PARAMS, op, message, at=value)
+        ctx.report("raw-copy-params", op, message, at=value)
 
 
 @checks(LOCATIONS, *_FILLS)
@@ -100,7 +94,7 @@ def check_fill_memory(op: Operation, ctx: Context) -> None:
     """Checks the memory space of a fill."""
     destination = named(op, "dst")
     if space_of(destination.type) != "l1":
-        ctx.report_memory(DIRECTION, op, "destination", destination, describe_space(destination.type), "l1")
+        ctx.report_memory("dma-direction", op, "destination", destination, describe_space(destination.type), "l1")
 
 
 @checks(TRIPLES, *_FILLS)
@@ -112,10 +106,10 @@ def check_fill_word(op: Operation, ctx: Context) -> None:
     element = element_type(destination.type)
     if bits not in (16, 32):
         message, mended = f"fill_word_bits must be 16 or 32, found {bits}", (nearest_number(bits, "16", "32"),)
-        ctx.report(FILL_WORD, op, message, at="fill_word_bits", remedies=mended)
+        ctx.report("l1-fill-word", op, message, at="fill_word_bits", remedies=mended)
     elif isinstance(op, CreateCbufMatrixOp) and element is not None and type_text(element) != f"ui{bits}":
         message = f"{op.name} fills ui{bits} elements, found {type_text(element)}"
-        ctx.report(FILL_WORD, op, message, at=destination)
+        ctx.report("l1-fill-word", op, message, at=destination)
 
 
 @checks(SHAPES, *_FILLS)
@@ -128,13 +122,13 @@ def check_fill_extents(op: Operation, ctx: Context) -> None:
         number = ctx.constant(value)
         if number is not None and not 0 <= number <= _FILL_LIMIT:
             message = f"{name} of {op.name} must be 0 to {_FILL_LIMIT}, found {number}"
-            ctx.report(FILL_RANGE, op, message, at=value)
+            ctx.report("l1-fill-range", op, message, at=value)
     if isinstance(op, RawFillL1Op):
         _check_offset(op, ctx, groups["byte_offset"][0])
     address = address_of(named(op, "dst"))
     if address is not None and address % LOCAL_ALIGNMENT:
         message = f"the destination of {op.name} must be at a multiple of {LOCAL_ALIGNMENT} bytes, found {address}"
-        ctx.report(DST_ALIGN, op, message, at=named(op, "dst"))
+        ctx.report("dma-dst-align", op, message, at=named(op, "dst"))
 
 
 def _check_offset(op: Operation, ctx: Context, value: SSAValue) -> None:
@@ -142,7 +136,7 @@ def _check_offset(op: Operation, ctx: Context, value: SSAValue) -> None:
     if offset is None:
         return
     if offset < 0:
-        ctx.report(FILL_RANGE, op, f"byte_offset of {op.name} must not be negative, found {offset}", at=value)
+        ctx.report("l1-fill-range", op, f"byte_offset of {op.name} must not be negative, found {offset}", at=value)
     elif offset % LOCAL_ALIGNMENT:
         message = f"byte_offset of {op.name} must be a multiple of {LOCAL_ALIGNMENT}, found {offset}"
-        ctx.report(DST_ALIGN, op, message, at=value)
+        ctx.report("dma-dst-align", op, message, at=value)

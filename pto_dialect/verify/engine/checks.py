@@ -1,8 +1,7 @@
 """The registry of check functions by pass and operation name.
 
-A module names the rules that it checks (``read_rules``), and registers its check functions with ``@checks(pass,
-mnemonics...)``; a check function checks one operation and reports through its context. Source:
-docs/reference/constraints.md, "Severity".
+A module registers its check functions with ``@checks(pass, mnemonics...)``; a check function checks one operation and
+reports rules by their ids through its context. Source: docs/reference/constraints.md, "Severity".
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.profile import Profile
 
 from .moves import missing_move
-from .rule import Rule
+from .rule import rule_named
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class Context:
 
     def report(
         self,
-        rule: Rule,
+        rule: str,
         op: Operation,
         message: str,
         *,
@@ -108,16 +108,16 @@ class Context:
         notes: tuple[Note, ...] = (),
         remedies: tuple[Remedy, ...] = (),
     ) -> None:
-        """Reports a violation of ``rule`` by ``op``.
+        """Reports that ``op`` violates the rule with the id ``rule``.
 
         ``at`` states what to point at: an operand value, a result (its type), or a token of the statement (a clause, an
         attribute key); by default the operation's name. An operand is followed by a note at its definition.
         """
         self.reports += 1
-        severity = rule.severity if severity is None else severity
+        severity = rule_named(rule).severity if severity is None else severity
         if severity is Severity.ERROR:
             self.failed = True
-        if self.engine.severity_of(rule.id, severity) is None:
+        if self.engine.severity_of(rule, severity) is None:
             return
         span = span_of(op)
         if isinstance(at, OpResult) and at.op is op:
@@ -131,11 +131,11 @@ class Context:
             span_at = token_span(span, at)
         else:
             span_at = mnemonic_span(op, span)
-        self.engine.report(Diagnostic(rule.id, severity, message, span_at or span, notes, help, remedies=remedies))
+        self.engine.report(Diagnostic(rule, severity, message, span_at or span, notes, help, remedies=remedies))
 
     def report_memory(
         self,
-        rule: Rule,
+        rule: str,
         op: Operation,
         name: str,
         value: SSAValue,
@@ -153,9 +153,9 @@ class Context:
         self.reports += 1
         self.failed = True
 
-    def report_once(self, rule: Rule, op: Operation, scope: Operation | None, message: str) -> None:
+    def report_once(self, rule: str, op: Operation, scope: Operation | None, message: str) -> None:
         """Reports as ``report`` does, at most once for each ``scope`` operation."""
-        key = (rule.id, id(scope))
+        key = (rule, id(scope))
         if key not in self.once:
             self.once.add(key)
             self.report(rule, op, message)

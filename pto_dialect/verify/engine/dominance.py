@@ -7,10 +7,6 @@ from xdsl.ir import Block, Operation, Region
 from pto_dialect.ir.core.roles import Role, has_role
 
 from .context import Context
-from .rule import read_rules
-
-_RULES = read_rules("engine")
-DOMINANCE = _RULES["dominance"]
 
 
 class Dominators:
@@ -161,7 +157,7 @@ def check_dominance(region: Region, ctx: Context) -> list[Region]:
                     for value in dict.fromkeys(op.operands):
                         if not known.is_visible(op, value.owner):
                             ctx.report(
-                                DOMINANCE, op, "this value is not defined on every path that leads here", at=value
+                                "dominance", op, "this value is not defined on every path that leads here", at=value
                             )
                 waiting.extend(op.regions)
     return covered

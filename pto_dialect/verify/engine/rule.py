@@ -23,15 +23,6 @@ SHAPES = "verify-shapes"
 PARSE = "parse"
 SYNC = "check-sync"
 MEMORY = "check-memory"
-INSERT_SYNC = "insert-sync"
-REMOVE_SYNC = "remove-redundant-sync"
-ASSIGN_MEMORY = "assign-memory"
-PROVE = "prove"
-LOWER_CUBE = "lower-cube"
-LOWER_VECTOR = "lower-vector"
-LOWER_TRANSFERS = "lower-transfers"
-TILE_LOOPS = "tile-loops"
-FORMS = "to-level1, to-level2, to-assembly"
 RUN = "run"
 PASSES = (STRUCTURE, LOCATIONS, TRIPLES, SHAPES)
 """Verification passes in the order in which they run."""
@@ -116,6 +107,13 @@ def read_rules(name: str) -> dict[str, Rule]:
             raise ValueError(f"rule {id} is declared twice")
         rules[id] = RULES[id] = Rule(id, Severity[severity.upper()], stage, text, source, target or "a5", programs)
     return rules
+
+
+def rule_named(id: str) -> Rule:
+    """Returns the rule called ``id``; raises KeyError for a name that no rule has."""
+    if id not in RULES:
+        load_all_rules()
+    return RULES[id]
 
 
 def load_all_rules() -> None:

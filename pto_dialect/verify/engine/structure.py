@@ -25,15 +25,7 @@ from pto_dialect.syntax.usage import usage
 
 from .context import Context
 from .kind_help import kind_help
-from .rule import RULES, read_rules
 from .unread_attributes import report_unread
-
-_RULES = read_rules("engine")
-OPERAND_KIND = _RULES["operand-kind"]
-OPERAND_COUNT = _RULES["operand-count"]
-RESULT_KIND = _RULES["result-kind"]
-ATTRIBUTE_KIND = _RULES["attr-kind"]
-ATTRIBUTE_MISSING = _RULES["attr-missing"]
 
 _FOREIGN = re.compile(r"#(\w+)<(\w+)>")
 """An attribute name without the prefix of its dialect."""
@@ -65,17 +57,17 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         groups = operand_groups(op)
     except ValueError:
         names = ", ".join(slot.name for slot in declared.operands)
-        ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
+        ctx.report("operand-count", op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
         return False
     if sum(map(len, groups.values())) != len(op._operands):
         names = ", ".join(slot.name for slot in declared.operands)
-        ctx.report(OPERAND_COUNT, op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
+        ctx.report("operand-count", op, f"{op.name} has {len(op.operands)} operands; declared are {names}")
         return False
     wrong: list[tuple[Slot, SSAValue]] = []
     for slot in declared.operands:
         values = groups[slot.name]
         if (slot.arity == "1" and len(values) != 1) or (slot.arity == "?" and len(values) > 1):
-            ctx.report(OPERAND_COUNT, op, f"{op.name} needs its operand {slot.name}")
+            ctx.report("operand-count", op, f"{op.name} needs its operand {slot.name}")
             return False
         for value in values:
             if not slot.kind.accepts(value._type) and not isinstance(value._type, OpaqueType):
@@ -86,11 +78,11 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
     most = declared.maximum_results
     if len(op.results) < required or (most is not None and len(op.results) > most):
         span = "" if most == required else " or more" if most is None else f" to {most}"
-        ctx.report(RESULT_KIND, op, f"{op.name} has {required}{span} results, found {len(op.results)}")
+        ctx.report("result-kind", op, f"{op.name} has {required}{span} results, found {len(op.results)}")
         return False
     if (not op.results or isinstance(op.results[0].type, TileBufType)) and _has_result_instead_of_outs(op, groups):
         message = f"{op.name} on buffers has no result: it writes to outs(..)"
-        ctx.report(RULES["op-missing-outs"], op, message, help=usage(op.name), remedies=(into_destination(),))
+        ctx.report("op-missing-outs", op, message, help=usage(op.name), remedies=(into_destination(),))
         return False
     if not _check_destinations(op, declared, groups, ctx):
         return False
@@ -98,7 +90,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
         if not slot.kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
             found = type_text(result.type)
             message = f"the result of {op.name} must be {slot.kind.label}, found {found}"
-            ctx.report(RESULT_KIND, op, message, at=result, remedies=_mask_width(op, result.type))
+            ctx.report("result-kind", op, message, at=result, remedies=_mask_width(op, result.type))
             good = False
     return good
 
@@ -117,7 +109,7 @@ def _report_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -
         if slot.kind.accepts(other.type) and other_slot.kind.accepts(value.type):
             message = f"{slot.name} and {other_slot.name} of {op.name} are swapped: {slot.name} must be "
             message += f"{slot.kind.label}, found {type_text(value.type)}"
-            ctx.report(OPERAND_KIND, op, message, at=value, help="swap the two", remedies=(swap_operands(True),))
+            ctx.report("operand-kind", op, message, at=value, help="swap the two", remedies=(swap_operands(True),))
             return
     for slot, value in wrong:
         help, *mended = kind_help(op.name, slot.kind, value.type)
@@ -129,7 +121,7 @@ def _report_kinds(op: PtoOp, wrong: list[tuple[Slot, SSAValue]], ctx: Context) -
                 help = f"state the type of the constant: arith.constant .. : {slot.kind.label}"
                 mended = [constant_type(f"%{value.name_hint}", slot.kind.label), *mended]
         message = f"{slot.name} of {op.name} must be {slot.kind.label}, found {type_text(value.type)}"
-        ctx.report(OPERAND_KIND, op, message, at=value, help=help, remedies=tuple(mended))
+        ctx.report("operand-kind", op, message, at=value, help=help, remedies=tuple(mended))
 
 
 def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Sequence[SSAValue]], ctx: Context) -> bool:
@@ -143,7 +135,7 @@ def _check_destinations(op: PtoOp, declared: Signature, groups: Mapping[str, Seq
         kind = slots[name].kind
         if not kind.accepts(result.type) and not isinstance(result.type, OpaqueType):
             message = f"the result of {op.name} must be {kind.label}, found {type_text(result.type)}"
-            ctx.report(RESULT_KIND, op, message, at=result)
+            ctx.report("result-kind", op, message, at=result)
             good = False
     return good
 
@@ -167,7 +159,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
             if slot.arity == "1" and name in misspelt:
                 good = False
             elif slot.arity == "1":
-                ctx.report(ATTRIBUTE_MISSING, op, f"{op.name} needs its attribute {name}", help=slot.kind.label)
+                ctx.report("attr-missing", op, f"{op.name} needs its attribute {name}", help=slot.kind.label)
                 good = False
         elif value is BROKEN:
             good = False
@@ -183,7 +175,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
             if isinstance(value, IntegerAttr) and isinstance(slot.kind.integer, IntegerType):
                 typed = f"{value.value.data} : {slot.kind.integer}"
                 help, mended = f"write {typed}; a number without a type is an i64", (typed_number(name, typed),)
-            ctx.report(RULES.get(own or "", ATTRIBUTE_KIND), op, message, at=name, help=help, remedies=mended)
+            ctx.report(own or "attr-kind", op, message, at=name, help=help, remedies=mended)
             good = False
     return good
 

@@ -14,11 +14,7 @@ from pto_dialect.ir.core.base import SEGMENT_SIZES, PtoOp, signature
 from pto_dialect.ir.core.index import OPS
 
 from .context import Context
-from .rule import ERROR, read_rules
-
-_RULES = read_rules("engine")
-MISSPELLED = _RULES["attr-misspelt"]
-UNKNOWN = _RULES["attr-unknown"]
+from .rule import ERROR
 
 KNOWN_ATTRIBUTES: Final = frozenset(
     (
@@ -103,10 +99,10 @@ def report_unread(op: PtoOp, ctx: Context) -> list[str]:
             if declared[near].arity == "1":
                 severity = ERROR
             help, mended = f"did you mean {near}?", (replace(name, near),)
-            ctx.report(MISSPELLED, op, message, at=name, help=help, severity=severity, remedies=mended)
+            ctx.report("attr-misspelt", op, message, at=name, help=help, severity=severity, remedies=mended)
         else:
             help = f"its attributes are {', '.join(declared)}" if declared else "it has no attributes"
-            ctx.report(UNKNOWN, op, f"{message} and has no effect", at=name, help=help, severity=severity)
+            ctx.report("attr-unknown", op, f"{message} and has no effect", at=name, help=help, severity=severity)
     return meant
 
 

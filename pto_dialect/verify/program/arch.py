@@ -14,11 +14,7 @@ from pto_dialect.ir.core.index import OPS
 
 from ..engine.checks import Check, checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, read_rules
-
-_RULES = read_rules("program")
-MAD_TARGET = _RULES["mad-target"]
-ARCH_MIX = _RULES["arch-mix"]
+from ..engine.rule import LOCATIONS
 
 
 def _check_level(level: str) -> Check:
@@ -28,12 +24,12 @@ def _check_level(level: str) -> Check:
             return
         function = ctx.function
         if level == "micro-cube":
-            ctx.report_once(MAD_TARGET, op, function, f"{op.name} exists on a5 only, the target is {profile.name}")
+            ctx.report_once("mad-target", op, function, f"{op.name} exists on a5 only, the target is {profile.name}")
             return
         other = "a5" if profile.arch == "a2a3" else "a2a3"
         module = function.parent_op() if function is not None else None
         message = f"the target is {profile.name}, but {op.name} is an operation of {other}"
-        ctx.report_once(ARCH_MIX, op, module, message)
+        ctx.report_once("arch-mix", op, module, message)
 
     return mixes_targets
 

@@ -18,7 +18,9 @@ from pto_dialect.ir.core.walk import walk
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.rule import INFO, STRUCTURE, WARNING
-from ..engine.unread_attributes import KNOWN_ATTRIBUTES, UNKNOWN
+from ..engine.unread_attributes import (
+    KNOWN_ATTRIBUTES,
+)
 
 """Attribute of modules and functions that run on one kind of core."""
 
@@ -35,7 +37,7 @@ def check_inside(op: Operation, ctx: Context) -> None:
     """Checks attributes with the dialect's prefix on operations; only when remarks are requested, because they are
     harmless."""
     options = ctx.engine.options
-    if not options.pedantic and UNKNOWN.id not in options.deny:
+    if not options.pedantic and "attr-unknown" not in options.deny:
         return
     for inner in walk(op):
         if inner is not op:
@@ -49,12 +51,12 @@ def _prefixed(op: Operation, name: str, ctx: Context, severity: Severity) -> Non
         message = f"{name} is #pto.kernel_kind<cube> or #pto.kernel_kind<vector>; {found} has no effect"
         kind = getattr(op.attributes[name], "data", None)
         mended = (replace(found, f"#pto.kernel_kind<{kind}>"),) if kind in ("cube", "vector") else ()
-        ctx.report(UNKNOWN, op, message, at=name, severity=severity, remedies=mended)
+        ctx.report("attr-unknown", op, message, at=name, severity=severity, remedies=mended)
         return
     if severity is WARNING and f"pto.{name}" in KNOWN_ATTRIBUTES:
         message = f"attribute {name} has no effect without its dialect"
         help, mended = f"did you mean pto.{name}?", (replace(name, f"pto.{name}"),)
-        ctx.report(UNKNOWN, op, message, at=name, help=help, severity=severity, remedies=mended)
+        ctx.report("attr-unknown", op, message, at=name, help=help, severity=severity, remedies=mended)
         return
     if not name.startswith("pto.") or name in KNOWN_ATTRIBUTES or name.startswith("pto.ptodsl."):
         return
@@ -62,4 +64,4 @@ def _prefixed(op: Operation, name: str, ctx: Context, severity: Severity) -> Non
     what = {"func.func": "a function", "builtin.module": "a module"}.get(op.name, op.name)
     help, mended = (f"did you mean {close[0]}?", (replace(name, close[0]),)) if close else (None, ())
     message = f"attribute {name} of {what} is not known"
-    ctx.report(UNKNOWN, op, message, at=name, help=help, severity=severity, remedies=mended)
+    ctx.report("attr-unknown", op, message, at=name, help=help, severity=severity, remedies=mended)

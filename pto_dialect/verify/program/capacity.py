@@ -23,10 +23,8 @@ from pto_dialect.targets.profile import Profile
 from ..buffers.alloc import address_operand, is_view, space_of, tile_bytes
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, read_rules
+from ..engine.rule import ERROR, SHAPES
 
-_RULES = read_rules("program")
-LIVE = _RULES["capacity-live"]
 _SHOWN = 4
 
 
@@ -122,7 +120,14 @@ def _check_block(block: Block, tiles: dict[int, _LiveTile], ctx: Context) -> Non
         Note(f"{label_of(tile.value, '%tile')} has {tile.size} bytes", span_of_value(tile.value))
         for tile in sorted(found, key=lambda tile: -tile.size)[:_SHOWN]
     )
-    ctx.report(LIVE, op, message, severity=severity, notes=notes, help="compute in smaller tiles, or one after another")
+    ctx.report(
+        "capacity-live",
+        op,
+        message,
+        severity=severity,
+        notes=notes,
+        help="compute in smaller tiles, or one after another",
+    )
 
 
 def _live_ranges(ops: list[Operation], tiles: dict[int, _LiveTile], arch: str) -> list[_LiveTile]:

@@ -12,11 +12,7 @@ from pto_dialect.targets.work_items import MAX_REGISTERS, MAX_WORK_ITEMS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, read_rules
-
-_RULES = read_rules("program")
-MAX_THREADS = _RULES["simt-max-threads"]
-STRUCT_SIGNATURE = _RULES["struct-place"]
+from ..engine.rule import STRUCTURE
 
 _LIMITS = (("pto.simt_max_threads", MAX_WORK_ITEMS), ("pto.simt_max_regs", MAX_REGISTERS))
 
@@ -29,11 +25,11 @@ def check_simt_limits(op: Operation, ctx: Context) -> None:
         if value is None:
             continue
         if not isinstance(value, IntegerAttr) or value.type != IntegerType(32):
-            ctx.report(MAX_THREADS, op, f"{name} is an i32, found {value}", at=name)
+            ctx.report("simt-max-threads", op, f"{name} is an i32, found {value}", at=name)
         elif not 1 <= value.value.data <= most:
-            ctx.report(MAX_THREADS, op, f"{name} is 1 to {most}, found {value.value.data}", at=name)
+            ctx.report("simt-max-threads", op, f"{name} is 1 to {most}, found {value.value.data}", at=name)
         if not is_simt_entry(op):
-            ctx.report(MAX_THREADS, op, f"{name} is for functions with pto.simt_entry", at=name)
+            ctx.report("simt-max-threads", op, f"{name} is for functions with pto.simt_entry", at=name)
 
 
 @checks(STRUCTURE, "func.func")
@@ -45,5 +41,5 @@ def check_struct_signature(op: Operation, ctx: Context) -> None:
         for type_ in types:
             if type(type_) is StructType:
                 message = f"a struct is no {role} of a function, found {type_text(type_)}"
-                ctx.report(STRUCT_SIGNATURE, op, message, help="declare it with pto.declare_struct")
+                ctx.report("struct-place", op, message, help="declare it with pto.declare_struct")
                 return

@@ -16,13 +16,10 @@ from pto_dialect.ir.core.types import TileType, type_text
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_section
-from ..engine.rule import STRUCTURE, WARNING, read_rules
-from ..scalar.regions import NESTING, core_of_operation
-
-_RULES = read_rules("program")
-KERNEL_KIND = _RULES["kernel-kind"]
-ENTRY = _RULES["entry-single"]
-ENTRY_VOID = _RULES["entry-void"]
+from ..engine.rule import STRUCTURE, WARNING
+from ..scalar.regions import (
+    core_of_operation,
+)
 
 # ------------------------------------------------------------ cores
 
@@ -47,14 +44,14 @@ def check_cores(scan: FunctionScan, ctx: Context) -> None:
                 reported.add(scope)
                 if section is not None:
                     message = f"{op.name} runs on the {core} core and is in {section.name}"
-                    ctx.report(NESTING, op, message)
+                    ctx.report("section-nesting", op, message)
                 else:
                     message = f"{op.name} runs on the {core} core, the kernel kind is {runs_on}"
-                    ctx.report(KERNEL_KIND, op, message)
+                    ctx.report("kernel-kind", op, message)
     for section in scan.named("pto.section.cube", "pto.section.vector"):
         outer = scan.enclosing(section, is_section)
         if outer is not None:
-            ctx.report(NESTING, section, f"{section.name} is inside {outer.name}")
+            ctx.report("section-nesting", section, f"{section.name} is inside {outer.name}")
 
 
 # ------------------------------------------------------------ functions
@@ -68,7 +65,7 @@ def check_entry(op: Operation, ctx: Context) -> None:
     results = op.function_type.outputs.data
     if any(not isinstance(kind, TileType) for kind in results):
         shown = ", ".join(type_text(kind) for kind in results)
-        ctx.report(ENTRY_VOID, op, f"entry function @{op.sym_name.data} returns nothing, found {shown}")
+        ctx.report("entry-void", op, f"entry function @{op.sym_name.data} returns nothing, found {shown}")
 
 
 @checks(STRUCTURE, "func.call")
@@ -77,4 +74,4 @@ def check_recursion(op: Operation, ctx: Context) -> None:
     function = ctx.function
     if isinstance(function, FuncOp) and function in ctx.symbols.reachable_from(op):
         message = f"@{function.sym_name.data} calls itself here; recursion cannot be executed"
-        ctx.report(ENTRY_VOID, op, message, severity=WARNING)
+        ctx.report("entry-void", op, message, severity=WARNING)

@@ -19,11 +19,6 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.release import ATTRIBUTE, CHANGES, Release, known_releases, release_named
 
 from ..engine.context import Context
-from ..engine.rule import read_rules
-
-_RULES = read_rules("program")
-UNKNOWN = _RULES["release-unknown"]
-REFUSED = _RULES["release-refused"]
 
 
 def check_release(module: Operation, ctx: Context) -> None:
@@ -36,7 +31,7 @@ def check_release(module: Operation, ctx: Context) -> None:
     if release is None:
         found = f"'{stated.data}'" if isinstance(stated, StringAttr) else "another kind of attribute"
         message = f"{ATTRIBUTE} names no known release of the reference, found {found}"
-        ctx.report(UNKNOWN, module, message, at=ATTRIBUTE, help=f"known are {known_releases()}")
+        ctx.report("release-unknown", module, message, at=ATTRIBUTE, help=f"known are {known_releases()}")
         return
     for op in walk(module):
         if isinstance(op, PtoOp):
@@ -47,15 +42,17 @@ def _check_operation(op: PtoOp, release: Release, ctx: Context) -> None:
     since = op_spec(type(op)).since
     newer = release.has("newer-dialect")
     if since == "august" and release.minor <= _OLDER:
-        ctx.report(REFUSED, op, f"{op.name} is not part of release {release}", help=_is_newer("newer-dialect"))
+        ctx.report(
+            "release-refused", op, f"{op.name} is not part of release {release}", help=_is_newer("newer-dialect")
+        )
     elif since == "june" and newer:
-        ctx.report(REFUSED, op, f"{op.name} is no longer part of release {release}")
+        ctx.report("release-refused", op, f"{op.name} is no longer part of release {release}")
     for key in _CONCERNED.get(op.name, ()):
         change = CHANGES[key]
         if release.has(key) == (change.kind == "refused") and _VERDICTS[key](op, ctx):
             state = change.after if change.kind == "refused" else change.before
             help = None if change.kind == "refused" else _is_newer(key)
-            ctx.report(REFUSED, op, f"release {release} refuses this {op.name}: {state}", help=help)
+            ctx.report("release-refused", op, f"release {release} refuses this {op.name}: {state}", help=help)
 
 
 def _is_newer(key: str) -> str:

@@ -16,12 +16,7 @@ from pto_dialect.ir.core.walk import walk
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, read_rules
-
-_RULES = read_rules("scalar")
-NESTING = _RULES["section-nesting"]
-TARGET = _RULES["section-target"]
-FUSION = _RULES["fusion-yield"]
+from ..engine.rule import STRUCTURE
 
 _CUBE_PIPES = frozenset((Pipe.M, Pipe.MTE1, Pipe.FIX))
 _PLACED_BY_OPERANDS = frozenset(("tile_move", "tile_memory"))
@@ -61,7 +56,9 @@ def check_called_cores(op: Operation, ctx: Context) -> None:
         for inner in walk(callee):
             if core_of_operation(inner) == "cube":
                 name = callee.sym_name.data
-                ctx.report(TARGET, op, f"@{name} runs {inner.name}, the calling function is for the vector cores")
+                ctx.report(
+                    "section-target", op, f"@{name} runs {inner.name}, the calling function is for the vector cores"
+                )
                 return
 
 
@@ -74,12 +71,12 @@ def check_fusion(op: Operation, ctx: Context) -> None:
     assert isinstance(op, PtoOp)
     blocks = [block for region in op.regions for block in region.blocks]
     if len(blocks) != 1 or blocks[0].args:
-        ctx.report(FUSION, op, f"{op.name} has one block without arguments")
+        ctx.report("fusion-yield", op, f"{op.name} has one block without arguments")
         return
     last = blocks[0].last_op
     wanted = [result.type for result in op.results]
     if last is None or not isinstance(last, YieldOp):
-        ctx.report(FUSION, op, f"{op.name} ends in pto.yield")
+        ctx.report("fusion-yield", op, f"{op.name} ends in pto.yield")
     elif [value.type for value in last.operands] != wanted:
         shown = ", ".join(type_text(kind) for kind in wanted) or "nothing"
-        ctx.report(FUSION, last, f"pto.yield gives the results of the region: {shown}")
+        ctx.report("fusion-yield", last, f"pto.yield gives the results of the region: {shown}")

@@ -22,17 +22,7 @@ from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, TRIPLES, read_rules
-from ..program.function_attributes import MAX_THREADS
-
-_RULES = read_rules("simt")
-CALLEE = _RULES["simt-callee"]
-WIDTH = _RULES["simt-width"]
-REDUX = _RULES["simt-redux"]
-SAME_TYPE = _RULES["simt-same-type"]
-ATOMIC = _RULES["simt-atomic"]
-GLOBAL_ACCESS = _RULES["simt-ldg"]
-KEEP = _RULES["simt-keep"]
+from ..engine.rule import STRUCTURE, TRIPLES
 
 # ------------------------------------------------------------ launches
 
@@ -49,32 +39,34 @@ def check_callee(op: Operation, ctx: Context) -> None:
         near = ctx.symbols.suggest(op, name)
         mended = (replace(f"@{name}", *near),) if near else ()
         message = f"there is no function @{name}"
-        ctx.report(CALLEE, op, message, at="@" + name, help=near_hint(near), remedies=mended)
+        ctx.report("simt-callee", op, message, at="@" + name, help=near_hint(near), remedies=mended)
         return
     if not is_simt_entry(found):
-        ctx.report(CALLEE, op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")
+        ctx.report("simt-callee", op, f"@{name} is no SIMT body", at="@" + name, help="mark it with pto.simt_entry")
     _signature(op, ctx, name, found.function_type)
     total = _product(op, ctx)
     allowed = integer_attribute(found, "pto.simt_max_threads")
     limit = MAX_WORK_ITEMS if allowed is None else min(allowed, MAX_WORK_ITEMS)
     if total is not None and total > limit:
         message = f"@{name} runs on at most {limit} work items, found {total}"
-        ctx.report(MAX_THREADS, op, message, severity=Severity.WARNING)
+        ctx.report("simt-max-threads", op, message, severity=Severity.WARNING)
 
 
 def _signature(op: Operation, ctx: Context, name: str, type_: FunctionType) -> None:
     if type_.outputs.data:
-        ctx.report(CALLEE, op, f"a SIMT body has no results, @{name} has {len(type_.outputs.data)}", at="@" + name)
+        ctx.report(
+            "simt-callee", op, f"a SIMT body has no results, @{name} has {len(type_.outputs.data)}", at="@" + name
+        )
     arguments = listed(op, "args")
     if len(arguments) != len(type_.inputs.data):
         message = f"@{name} takes {count(len(type_.inputs.data), 'argument')}, found {len(arguments)}"
         mended = (operand_count(len(type_.inputs.data), len(arguments)),)
-        ctx.report(CALLEE, op, message, at="@" + name, remedies=mended)
+        ctx.report("simt-callee", op, message, at="@" + name, remedies=mended)
         return
     for value, wanted in zip(arguments, type_.inputs.data, strict=True):
         if value.type != wanted:
             message = f"@{name} takes {type_text(wanted)} here, found {type_text(value.type)}"
-            ctx.report(CALLEE, op, message, at=value)
+            ctx.report("simt-callee", op, message, at=value)
 
 
 def _product(op: Operation, ctx: Context) -> int | None:
@@ -96,11 +88,11 @@ def check_section_sizes(op: Operation, ctx: Context) -> None:
         if size is None:
             return
         if size < 0:
-            ctx.report(MAX_THREADS, op, f"{name} is not negative, found {size}")
+            ctx.report("simt-max-threads", op, f"{name} is not negative, found {size}")
         total *= size
     if total > MAX_WORK_ITEMS:
         message = f"a section runs on at most {MAX_WORK_ITEMS} work items, found {total}"
-        ctx.report(MAX_THREADS, op, message, severity=Severity.WARNING)
+        ctx.report("simt-max-threads", op, message, severity=Severity.WARNING)
 
 
 # ------------------------------------------------------------ exchange
@@ -113,11 +105,11 @@ def check_shuffle_width(op: Operation, ctx: Context) -> None:
     """Checks the lanes that exchange values."""
     width = integer_attribute(op, "width")
     if width not in (None, 16, 32):
-        ctx.report(WIDTH, op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
+        ctx.report("simt-width", op, f"the width of a shuffle is 16 or 32, found {width}", at="width")
     value = named(op, "value").type
     if op.results[0].type != value:
         found = f"{type_text(named(op, 'value').type)} and {type_text(op.results[0].type)}"
-        ctx.report(WIDTH, op, f"value and result of a shuffle have one type, found {found}", at=op.results[0])
+        ctx.report("simt-width", op, f"value and result of a shuffle have one type, found {found}", at=op.results[0])
 
 
 @checks(TRIPLES, "pto.redux_add", "pto.redux_max", "pto.redux_min")
@@ -127,16 +119,16 @@ def check_reduction(op: Operation, ctx: Context) -> None:
     signed = "signedness" in op.attributes
     if element_name(type_) not in ("i32", "si32", "ui32", "f16", "f32"):
         message = f"{op.name} has i32, f16 or f32, found {type_text(type_)}"
-        ctx.report(REDUX, op, message, at=named(op, "value"))
+        ctx.report("simt-redux", op, message, at=named(op, "value"))
         return
     if op.results[0].type != type_:
         message = f"{op.name} of {type_text(type_)} yields that type, found {type_text(op.results[0].type)}"
-        ctx.report(REDUX, op, message, at=op.results[0])
+        ctx.report("simt-redux", op, message, at=op.results[0])
     if isinstance(type_, IntegerType):
         if not signed and not isinstance(op, ReduxAddOp):
-            ctx.report(REDUX, op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
+            ctx.report("simt-redux", op, f"{op.name} of integers says signed or unsigned", help="signed or unsigned")
     elif signed:
-        ctx.report(REDUX, op, f"{op.name} of floats has no signedness", at=enumerator(op, "signedness"))
+        ctx.report("simt-redux", op, f"{op.name} of floats has no signedness", at=enumerator(op, "signedness"))
 
 
 # ------------------------------------------------------------ arithmetic
@@ -155,7 +147,7 @@ def check_one_type(op: Operation, ctx: Context) -> None:
     for value in others:
         if value.type != wanted:
             message = f"operands and result of {op.name} have one type, found {type_text(wanted)}"
-            ctx.report(SAME_TYPE, op, f"{message} and {type_text(value.type)}", at=value)
+            ctx.report("simt-same-type", op, f"{message} and {type_text(value.type)}", at=value)
             return
 
 
@@ -172,26 +164,26 @@ def check_atomic(op: Operation, ctx: Context) -> None:
     name = type_text(value.type)
     if isinstance(op, AtomicCasOp) and op.compare.type != value.type:
         found = type_text(op.compare.type)
-        ctx.report(ATOMIC, op, f"compare is {name} as the value, found {found}", at=op.compare)
+        ctx.report("simt-atomic", op, f"compare is {name} as the value, found {found}", at=op.compare)
     if op.results[0].type != value.type:
         message = f"the old value is {name}, found {type_text(op.results[0].type)}"
-        ctx.report(ATOMIC, op, message, at=op.results[0])
+        ctx.report("simt-atomic", op, message, at=op.results[0])
     element = element_type(pointer.type)
     if element is not None and element != value.type and op.results[0].type == value.type:
         message = f"memory of {type_text(element)} is updated with that type, found {name}"
-        ctx.report(ATOMIC, op, message, at=value)
+        ctx.report("simt-atomic", op, message, at=value)
     space = space_of(pointer.type)
     if space not in ("gm", "ub"):
-        ctx.report(ATOMIC, op, f"atomic updates work in gm and ub, found {space}", at=pointer)
+        ctx.report("simt-atomic", op, f"atomic updates work in gm and ub, found {space}", at=pointer)
     elif space == "ub" and bit_width(value.type) == 64:
-        ctx.report(ATOMIC, op, "atomic updates of 64 bits work in gm only", at=pointer)
+        ctx.report("simt-atomic", op, "atomic updates of 64 bits work in gm only", at=pointer)
     if not isinstance(value.type, IntegerType):
         if isinstance(op, (AtomicAndOp, AtomicOrOp, AtomicXorOp)):
-            ctx.report(ATOMIC, op, f"{op.name} has integers, found {name}", at=value)
+            ctx.report("simt-atomic", op, f"{op.name} has integers, found {name}", at=value)
         if "signedness" in op.attributes:
-            ctx.report(ATOMIC, op, "signedness is for integers", at=enumerator(op, "signedness"))
+            ctx.report("simt-atomic", op, "signedness is for integers", at=enumerator(op, "signedness"))
     if isinstance(value.type, VectorType) and any(True for _ in op.results[0].uses):
-        ctx.report(ATOMIC, op, "the old value of a packed update cannot be used")
+        ctx.report("simt-atomic", op, "the old value of a packed update cannot be used")
 
 
 _FP8 = FP8 | {"f8E4M3"}
@@ -221,13 +213,13 @@ def check_global_access(op: Operation, ctx: Context) -> None:
     pointer = named(op, "ptr")
     type_ = op.results[0].type if isinstance(op, LdgOp) else named(op, "value").type
     if isinstance(pointer.type, PtrType) and pointer.type.space != "gm":
-        ctx.report(GLOBAL_ACCESS, op, f"{op.name} reaches gm, found {pointer.type.space}", at=pointer)
+        ctx.report("simt-ldg", op, f"{op.name} reaches gm, found {pointer.type.space}", at=pointer)
     element = element_type(pointer.type)
     if element is not None and element != type_:
         message = f"memory of {type_text(element)} holds that type, found {type_text(type_)}"
-        ctx.report(GLOBAL_ACCESS, op, message)
+        ctx.report("simt-ldg", op, message)
     if not _is_loadable(type_):
-        ctx.report(GLOBAL_ACCESS, op, f"{op.name} does not move {type_text(type_)}")
+        ctx.report("simt-ldg", op, f"{op.name} does not move {type_text(type_)}")
 
 
 def _is_loadable(type_: Attribute) -> bool:
@@ -253,16 +245,16 @@ def check_slot(op: Operation, ctx: Context) -> None:
     bits = bit_width(type_)
     if bits is None or bits > 64 or not _is_keepable(type_):
         message = f"integers of up to 64 bits, f16, bf16 and f32 are kept, found {type_text(type_)}"
-        ctx.report(KEEP, op, message)
+        ctx.report("simt-keep", op, message)
         return
     wide = bits == 64
     if number is None:
         return
     if number < 0 or number + wide >= SLOTS:
         last = SLOTS - 1 - wide
-        ctx.report(KEEP, op, f"slots of {type_text(type_)} are 0 to {last}, found {number}", at="slot")
+        ctx.report("simt-keep", op, f"slots of {type_text(type_)} are 0 to {last}, found {number}", at="slot")
     elif wide and number % 2:
-        ctx.report(KEEP, op, f"a 64-bit value takes two slots from an even one, found {number}", at="slot")
+        ctx.report("simt-keep", op, f"a 64-bit value takes two slots from an even one, found {number}", at="slot")
 
 
 def _is_keepable(type_: object) -> bool:

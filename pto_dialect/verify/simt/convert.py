@@ -14,10 +14,7 @@ from pto_dialect.ir.core.types import element_name, type_text
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import TRIPLES, read_rules
-
-_RULES = read_rules("simt")
-CONVERT = _RULES["simt-convert"]
+from ..engine.rule import TRIPLES
 
 _DIRECTED = "rafcz"
 
@@ -63,17 +60,17 @@ def check_conversion(op: Operation, ctx: Context) -> None:
     if allowed is None:
         both = isinstance(source, IntegerType) and isinstance(target, IntegerType)
         hint = "arith.extsi, arith.extui and arith.trunci convert integers" if both else None
-        ctx.report(CONVERT, op, f"there is no conversion from {pair}", help=hint)
+        ctx.report("simt-convert", op, f"there is no conversion from {pair}", help=hint)
         return
     rounding = enumerator(op, "rounding")
     if rounding not in allowed:
         listed = ", ".join(allowed)
         message = f"the conversion {pair} rounds with {listed}, found {rounding}"
-        ctx.report(CONVERT, op, message, at=rounding)
+        ctx.report("simt-convert", op, message, at=rounding)
     if isinstance(target, IntegerType) and enumerator(op, "saturation") != "sat":
-        ctx.report(CONVERT, op, f"the conversion {pair} saturates", at=enumerator(op, "saturation"), help="sat")
+        ctx.report("simt-convert", op, f"the conversion {pair} saturates", at=enumerator(op, "saturation"), help="sat")
     integers = isinstance(source, IntegerType) or isinstance(target, IntegerType)
     if integers and "signedness" not in op.attributes:
-        ctx.report(CONVERT, op, f"the conversion {pair} says signed or unsigned", help="signed or unsigned")
+        ctx.report("simt-convert", op, f"the conversion {pair} says signed or unsigned", help="signed or unsigned")
     elif not integers and "signedness" in op.attributes:
-        ctx.report(CONVERT, op, f"the conversion {pair} has no signedness", at=enumerator(op, "signedness"))
+        ctx.report("simt-convert", op, f"the conversion {pair} has no signedness", at=enumerator(op, "signedness"))

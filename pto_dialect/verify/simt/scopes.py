@@ -15,14 +15,7 @@ from pto_dialect.ir.simt.control import KeepOp, ResumeOp, SyncthreadsOp
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_simt_section
-from ..engine.rule import read_rules
 from ..vector.scopes import VECTOR_FAMILIES
-from .common import KEEP
-
-_RULES = read_rules("simt")
-OUTSIDE = _RULES["simt-outside"]
-INSIDE = _RULES["simt-inside"]
-NO_VECTOR = _RULES["simt-no-vector"]
 
 _INSIDE = ("pto.syncthreads", "pto.threadfence", "pto.threadfence_block", "pto.keep", "pto.resume")
 _ATOMICS = tuple(f"pto.atomic_{name}" for name in ("exch", "add", "sub", "min", "max", "cas"))
@@ -38,21 +31,21 @@ def check_body_side(scan: FunctionScan, ctx: Context) -> None:
     """Checks for operations on the wrong side of a SIMT body."""
     for op in scan.named("pto.simt_launch", "pto.store_vfsimt_info"):
         if _in_body(scan, op):
-            ctx.report(OUTSIDE, op, f"{op.name} is inside a SIMT body")
+            ctx.report("simt-outside", op, f"{op.name} is inside a SIMT body")
     for op in scan.named("pto.section.simt"):
         if _in_body(scan, op):
-            ctx.report(OUTSIDE, op, "pto.section.simt is inside a SIMT body")
+            ctx.report("simt-outside", op, "pto.section.simt is inside a SIMT body")
     for op in scan.named(*_INSIDE):
         if not _in_body(scan, op):
-            ctx.report(INSIDE, op, f"{op.name} is outside of SIMT bodies", help=_HINT)
+            ctx.report("simt-inside", op, f"{op.name} is outside of SIMT bodies", help=_HINT)
     outside = next((op for op in scan.named("pto.ldg", "pto.stg") if not _in_body(scan, op)), None)
     if outside is not None:
         message = f"{outside.name} is outside of SIMT bodies"
-        ctx.report(INSIDE, outside, message, help=_HINT, severity=Severity.WARNING)
+        ctx.report("simt-inside", outside, message, help=_HINT, severity=Severity.WARNING)
     for op in scan.named(*_ATOMICS):
         value = find(op, "value")
         if value is not None and isinstance(value.type, VectorType) and not _in_body(scan, op):
-            ctx.report(INSIDE, op, f"{op.name} of a packed pair is outside of SIMT bodies", help=_HINT)
+            ctx.report("simt-inside", op, f"{op.name} of a packed pair is outside of SIMT bodies", help=_HINT)
 
 
 @function_check(*VECTOR_FAMILIES)
@@ -65,7 +58,7 @@ def check_no_vectors(scan: FunctionScan, ctx: Context) -> None:
         section = scan.enclosing(op, is_simt_section)
         if (section is not None or scan.is_simt_entry) and section not in reported:
             reported.add(section)
-            ctx.report(NO_VECTOR, op, f"{op.name} is inside a SIMT body")
+            ctx.report("simt-no-vector", op, f"{op.name} is inside a SIMT body")
 
 
 # ------------------------------------------------------------ retained values
@@ -88,7 +81,7 @@ def _prologue(block: Block, ctx: Context) -> None:
             if open_:
                 group.append(op)
             else:
-                ctx.report(KEEP, op, "values are resumed in one group at the start of the body, after constants")
+                ctx.report("simt-keep", op, "values are resumed in one group at the start of the body, after constants")
         elif not has_role(op, Role.CONSTANT) or group:
             open_ = False
     _slots(group, ctx)
@@ -116,7 +109,7 @@ def _epilogue(block: Block, ctx: Context) -> None:
 
 
 def _early(op: Operation, ctx: Context) -> None:
-    ctx.report(KEEP, op, "values are kept in one group at the end of the body; only pto.syncthreads may follow")
+    ctx.report("simt-keep", op, "values are kept in one group at the end of the body; only pto.syncthreads may follow")
 
 
 def _slots(group: list[Operation], ctx: Context) -> None:
@@ -130,6 +123,6 @@ def _slots(group: list[Operation], ctx: Context) -> None:
         wide = bit_width(value.type) == 64
         for number in range(first, first + 1 + wide):
             if number in taken:
-                ctx.report(KEEP, op, f"slot {number} is taken by another value of this group", at="slot")
+                ctx.report("simt-keep", op, f"slot {number} is taken by another value of this group", at="slot")
                 break
             taken[number] = op

@@ -25,11 +25,7 @@ from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTNotifyOp, CommTReduc
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, read_rules
-
-_RULES = read_rules("sync")
-TYPES = _RULES["comm-types"]
-ASYNC_1D = _RULES["comm-async-1d"]
+from ..engine.rule import STRUCTURE
 
 _VIEWS = (TensorViewType, PartitionViewType)
 Groups = dict[str, tuple[SSAValue, ...]]
@@ -46,14 +42,14 @@ def _groups(op: Operation) -> Groups:
 def _view(op: Operation, ctx: Context, value: SSAValue, name: str, *, dynamic: bool = False) -> bool:
     type_ = value.type
     if not isinstance(type_, (*_VIEWS, MemRefType)) or space_of(type_) not in (None, "gm"):
-        ctx.report(TYPES, op, f"{name} of {op.name} is a view in gm, found {type_text(type_)}", at=value)
+        ctx.report("comm-types", op, f"{name} of {op.name} is a view in gm, found {type_text(type_)}", at=value)
         return False
     for dim in shape_of(type_):
         if dim == DYNAMIC and not (dynamic and isinstance(type_, PartitionViewType)):
-            ctx.report(TYPES, op, f"{name} of {op.name} has a static shape, found {type_text(type_)}", at=value)
+            ctx.report("comm-types", op, f"{name} of {op.name} has a static shape, found {type_text(type_)}", at=value)
             return False
         if dim != DYNAMIC and dim <= 0:
-            ctx.report(TYPES, op, f"{name} of {op.name} has positive dimensions, found {dim}", at=value)
+            ctx.report("comm-types", op, f"{name} of {op.name} has positive dimensions, found {dim}", at=value)
             return False
     return True
 
@@ -62,7 +58,7 @@ def _tile(op: Operation, ctx: Context, value: SSAValue, name: str) -> bool:
     if isinstance(value.type, (TileBufType, MemRefType)) and space_of(value.type) == "ub":
         return True
     found = type_text(value.type)
-    ctx.report(TYPES, op, f"{name} of {op.name} is a tile in vec, found {found}", at=value)
+    ctx.report("comm-types", op, f"{name} of {op.name} is a tile in vec, found {found}", at=value)
     return False
 
 
@@ -73,7 +69,7 @@ def _staging(op: Operation, ctx: Context, groups: Groups, names: tuple[str, str]
         good = _tile(op, ctx, pong[0], names[1]) and good
         if good and pong[0].type != ping.type:
             found = f"{type_text(ping.type)} and {type_text(pong[0].type)}"
-            ctx.report(TYPES, op, f"{names[0]} and {names[1]} have one type, found {found}", at=pong[0])
+            ctx.report("comm-types", op, f"{names[0]} and {names[1]} have one type, found {found}", at=pong[0])
             return False
     return good
 
@@ -85,7 +81,7 @@ def _elements(op: Operation, ctx: Context, values: Iterable[tuple[str, SSAValue]
         element = element_type(value.type)
         if wanted is not None and element is not None and element != wanted:
             found = f"{element_name(wanted)} and {element_name(element)}"
-            ctx.report(TYPES, op, f"{first_name} and {name} have elements of one type, found {found}", at=value)
+            ctx.report("comm-types", op, f"{first_name} and {name} have elements of one type, found {found}", at=value)
 
 
 # ------------------------------------------------------------ transfers
@@ -105,7 +101,7 @@ def check_point_to_point(op: Operation, ctx: Context) -> None:
         a != b and DYNAMIC not in (a, b) for a, b in zip(shape_of(dst.type), shape_of(src.type), strict=True)
     ):
         found = f"{type_text(dst.type)} and {type_text(src.type)}"
-        ctx.report(TYPES, op, f"dst and src of {op.name} have one shape, found {found}", at=src)
+        ctx.report("comm-types", op, f"dst and src of {op.name} have one shape, found {found}", at=src)
 
 
 _COLLECTIVES: dict[str, str] = {
@@ -129,29 +125,29 @@ def check_collective(op: Operation, ctx: Context) -> None:
     members = groups["group"]
     root = integer_attribute(op, "root")
     if not members:
-        ctx.report(TYPES, op, f"the group of {op.name} is empty")
+        ctx.report("comm-types", op, f"the group of {op.name} is empty")
         return
     for member in members:
         if not _view(op, ctx, member, "group"):
             return
         if member.type != members[0].type:
             found = f"{type_text(members[0].type)} and {type_text(member.type)}"
-            ctx.report(TYPES, op, f"the members of a group have one type, found {found}", at=member)
+            ctx.report("comm-types", op, f"the members of a group have one type, found {found}", at=member)
             return
     if root is not None and not 0 <= root < len(members):
-        ctx.report(TYPES, op, f"root names one of {len(members)} members, found {root}", at="root")
+        ctx.report("comm-types", op, f"root names one of {len(members)} members, found {root}", at="root")
     if not good:
         return
     if isinstance(op, CommTBroadcastOp) and own.type != members[0].type:
         found = f"{type_text(own.type)} and {type_text(members[0].type)}"
-        ctx.report(TYPES, op, f"src and the members of the group have one type, found {found}", at=own)
+        ctx.report("comm-types", op, f"src and the members of the group have one type, found {found}", at=own)
         return
     values = [(name, own), ("group", members[0])]
     if reduces:
         acc, ping = groups["acc"][0], groups["recvPing"][0]
         if _tile(op, ctx, acc, "acc") and staged and acc.type != ping.type:
             found = f"{type_text(acc.type)} and {type_text(ping.type)}"
-            ctx.report(TYPES, op, f"acc and recvPing have one type, found {found}", at=ping)
+            ctx.report("comm-types", op, f"acc and recvPing have one type, found {found}", at=ping)
         values.append(("acc", acc))
     elif staged:
         values.append(("ping", groups["ping"][0]))
@@ -166,10 +162,10 @@ def check_signal(op: Operation, ctx: Context) -> None:
     if _view(op, ctx, value, "signal"):
         element = element_type(value.type)
         if element is not None and element_name(element) != "i32":
-            ctx.report(TYPES, op, f"a signal holds i32, found {element_name(element)}", at=value)
+            ctx.report("comm-types", op, f"a signal holds i32, found {element_name(element)}", at=value)
     if not isinstance(number.type, IntegerType) or number.type.width.data != 32:
         found = type_text(number.type)
-        ctx.report(TYPES, op, f"signals are compared with 32-bit integers, found {found}", at=number)
+        ctx.report("comm-types", op, f"signals are compared with 32-bit integers, found {found}", at=number)
 
 
 # ------------------------------------------------------------ asynchronous transfers
@@ -184,7 +180,7 @@ def check_async_transfer(op: Operation, ctx: Context) -> None:
     _elements(op, ctx, [("dst", dst), ("src", src)])
     if shape_of(dst.type) != shape_of(src.type):
         found = f"{type_text(dst.type)} and {type_text(src.type)}"
-        ctx.report(ASYNC_1D, op, f"dst and src of {op.name} have one shape, found {found}", at=src)
+        ctx.report("comm-async-1d", op, f"dst and src of {op.name} have one shape, found {found}", at=src)
 
 
 @checks(STRUCTURE, "pto.tprefetch_async")
@@ -204,7 +200,7 @@ def _range(op: Operation, ctx: Context, value: SSAValue, name: str) -> bool:
         problem = "has one dimension"
     else:
         return True
-    ctx.report(ASYNC_1D, op, f"{name} of {op.name} {problem}, found {type_text(type_)}", at=value)
+    ctx.report("comm-async-1d", op, f"{name} of {op.name} {problem}, found {type_text(type_)}", at=value)
     return False
 
 
@@ -226,15 +222,15 @@ def check_session(op: Operation, ctx: Context) -> None:
     if _tile(op, ctx, scratch, "scratch"):
         size = _bytes(scratch.type)
         if size is None:
-            ctx.report(TYPES, op, "scratch has a static shape", at=scratch)
+            ctx.report("comm-types", op, "scratch has a static shape", at=scratch)
         elif size < _MINIMUM_SCRATCH:
-            ctx.report(TYPES, op, f"scratch has at least {_MINIMUM_SCRATCH} bytes, found {size}", at=scratch)
+            ctx.report("comm-types", op, f"scratch has at least {_MINIMUM_SCRATCH} bytes, found {size}", at=scratch)
     _workspace(op, ctx, workspace)
     for name, (low, high) in _LIMITS.items():
         value = integer_attribute(op, name)
         if value is not None and (value < low or (high is not None and value > high)):
             allowed = f"at least {low}" if high is None else f"{low} to {high}"
-            ctx.report(TYPES, op, f"{name} is {allowed}, found {value}", at=name)
+            ctx.report("comm-types", op, f"{name} is {allowed}, found {value}", at=name)
 
 
 @checks(STRUCTURE, "pto.make_prefetch_async_context")
@@ -246,10 +242,10 @@ def check_prefetch_context(op: Operation, ctx: Context) -> None:
 def _workspace(op: Operation, ctx: Context, value: SSAValue) -> None:
     element = element_type(value.type)
     if not isinstance(value.type, (PtrType, MemRefType)) or space_of(value.type) not in (None, "gm"):
-        ctx.report(TYPES, op, f"a workspace lies in gm, found {type_text(value.type)}", at=value)
+        ctx.report("comm-types", op, f"a workspace lies in gm, found {type_text(value.type)}", at=value)
     elif not isinstance(element, IntegerType) or element.width.data != 8:
         found = "no element type" if element is None else element_name(element)
-        ctx.report(TYPES, op, f"a workspace holds 8-bit integers, found {found}", at=value)
+        ctx.report("comm-types", op, f"a workspace holds 8-bit integers, found {found}", at=value)
 
 
 def _bytes(type_: Attribute) -> int | None:

@@ -23,22 +23,7 @@ from pto_dialect.targets.profile import Profile
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import is_section
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, read_rules
-from ..program.parsing import SYNC_FLAG_RANGE
-
-_RULES = read_rules("sync")
-SAME_PIPE = _RULES["sync-same-pipe"]
-BUF_RANGE = _RULES["sync-buf-range"]
-SET_PIPE = _RULES["sync-set-pipe"]
-WAIT_PIPE = _RULES["sync-wait-pipe"]
-SEMAPHORE_RANGE = _RULES["sync-sem-range"]
-EVENT_FORM = _RULES["sync-event-form"]
-FFTS_MODE = _RULES["sync-ffts-mode"]
-SYNCALL = _RULES["sync-syncall"]
-EVENT_ARRAY = _RULES["sync-event-array"]
-FFTS_TYPE = _RULES["sync-ffts-type"]
-CACHE_SPACE = _RULES["sync-cache-space"]
-
+from ..engine.rule import ERROR, SHAPES, STRUCTURE
 
 # ------------------------------------------------------------ flags and buffers
 
@@ -49,7 +34,9 @@ def check_flag_pipes(op: Operation, ctx: Context) -> None:
     source, target = op.attributes["src_pipe"], op.attributes["dst_pipe"]
     if source == target:
         name = enumerator(op, "src_pipe")
-        ctx.report(SAME_PIPE, op, f"{op.name} has {name} at both ends; work of one pipe is in order anyway", at=name)
+        ctx.report(
+            "sync-same-pipe", op, f"{op.name} has {name} at both ends; work of one pipe is in order anyway", at=name
+        )
 
 
 @checks(SHAPES, "pto.set_flag_dyn", "pto.wait_flag_dyn")
@@ -59,7 +46,7 @@ def check_dynamic_flag(op: Operation, ctx: Context) -> None:
     low, high = ctx.profile.sync.flag_ids
     if number is not None and not low <= number <= high:
         message = f"flags are numbered {low} to {high}, found {number}"
-        ctx.report(SYNC_FLAG_RANGE, op, message, at=named(op, "event_id"))
+        ctx.report("sync-flag-range", op, message, at=named(op, "event_id"))
 
 
 @checks(STRUCTURE, "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn")
@@ -68,7 +55,7 @@ def check_buffer_lock(op: Operation, ctx: Context) -> None:
     pipe = op.attributes["op_type"]
     name = enumerator(op, "op_type")
     if name in ("PIPE_ALL", "PIPE_UNASSIGNED") or (name not in ENUMS["pipe"].values and named_pipe(pipe) is None):
-        ctx.report(BUF_RANGE, op, f"{op.name} works for one pipe, found {name}", at=name)
+        ctx.report("sync-buf-range", op, f"{op.name} works for one pipe, found {name}", at=name)
     low, high = ctx.profile.sync.buf_ids or (0, 31)
     number = integer_attribute(op, "buf_id")
     value = ctx.operand(op, "buf_id")
@@ -76,10 +63,10 @@ def check_buffer_lock(op: Operation, ctx: Context) -> None:
         number = ctx.constant(value)
     if number is not None and not low <= number <= high:
         at = str(number) if value is None else value
-        ctx.report(BUF_RANGE, op, f"buffers are numbered {low} to {high}, found {number}", at=at)
+        ctx.report("sync-buf-range", op, f"buffers are numbered {low} to {high}, found {number}", at=at)
     mode = integer_attribute(op, "mode")
     if mode is not None and mode < 0:
-        ctx.report(BUF_RANGE, op, f"the mode of {op.name} is at least 0, found {mode}")
+        ctx.report("sync-buf-range", op, f"the mode of {op.name} is at least 0, found {mode}")
 
 
 @checks(SHAPES, "pto.eventid_array_get", "pto.eventid_array_set")
@@ -89,7 +76,7 @@ def check_event_array(op: Operation, ctx: Context) -> None:
     index = ctx.constant(named(op, "index"))
     if index is not None and isinstance(array, EventIdArrayType) and not 0 <= index < array.size:
         message = f"the array has entries 0 to {array.size - 1}, found index {index}"
-        ctx.report(EVENT_ARRAY, op, message, at=named(op, "index"))
+        ctx.report("sync-event-array", op, message, at=named(op, "index"))
 
 
 # ------------------------------------------------------------ between cores
@@ -126,7 +113,7 @@ def check_semaphore(op: Operation, ctx: Context) -> None:
     if (number is None) == (value is None):
         found = "none" if number is None else "both"
         ctx.report(
-            EVENT_FORM,
+            "sync-event-form",
             op,
             f"{op.name} takes its number as an integer or as a value of type index, found {found}",
         )
@@ -137,7 +124,7 @@ def check_semaphore(op: Operation, ctx: Context) -> None:
         low, high = (0, 0) if isinstance(op, SetCrossBlockOp) else ctx.profile.sync.ffts_modes
         if not low <= mode <= high:
             allowed = "0" if low == high else f"{low} to {high}"
-            ctx.report(FFTS_MODE, op, f"ffts_mode of {op.name} is {allowed}, found {mode}", at="ffts_mode")
+            ctx.report("sync-ffts-mode", op, f"ffts_mode of {op.name} is {allowed}, found {mode}", at="ffts_mode")
     if number is None:
         number = ctx.constant(value)
     if number is not None:
@@ -147,10 +134,10 @@ def check_semaphore(op: Operation, ctx: Context) -> None:
 
 def _semaphore_pipe(op: Operation, ctx: Context) -> None:
     sends = _SENDER_PIPES.get(op.name)
-    broken = SET_PIPE if sends is not None else WAIT_PIPE
+    broken = "sync-set-pipe" if sends is not None else "sync-wait-pipe"
     allowed = sends or _WAITING_PIPES[op.name]
     name = enumerator(op, "pipe")
-    severity = ctx.refused(lambda p: name in (allowed(p) or _ANY_PIPE), broken.severity)
+    severity = ctx.refused(lambda p: name in (allowed(p) or _ANY_PIPE), ERROR)
     if severity is not None:
         listed = ", ".join(sorted(allowed(ctx.profile) or ()))
         message = f"{name} cannot {'signal' if sends else 'wait for'} another core on {ctx.profile.name}"
@@ -166,11 +153,11 @@ def _semaphore_id(op: Operation, ctx: Context, number: int, group: bool) -> None
     if severity is not None:
         low, high = bounds(ctx.profile)
         message = f"{op.name} takes numbers {low} to {high} on {ctx.profile.name}, found {number}"
-        ctx.report(SEMAPHORE_RANGE, op, message, at=at, severity=severity)
+        ctx.report("sync-sem-range", op, message, at=at, severity=severity)
     elif number > ctx.profile.sync.aiv_ids[1] and _on_vector_core(op, ctx):
         high = ctx.profile.sync.aiv_ids[1]
         message = f"a vector core has numbers 0 to {high}; {number} means {number % (high + 1)} here"
-        ctx.report(SEMAPHORE_RANGE, op, message, at=at, severity=Severity.WARNING)
+        ctx.report("sync-sem-range", op, message, at=at, severity=Severity.WARNING)
 
 
 def _on_vector_core(op: Operation, ctx: Context) -> bool:
@@ -200,10 +187,10 @@ def check_syncall(op: Operation, ctx: Context) -> None:
     given = [name for name in _WORKSPACE_SPACE if groups[name]]
     if enumerator(op, "mode") == "hard":
         if given or groups["used_cores"]:
-            ctx.report(SYNCALL, op, "a hard syncall has no operands", at=next(iter(op.operands)))
+            ctx.report("sync-syncall", op, "a hard syncall has no operands", at=next(iter(op.operands)))
         return
     if "gm_workspace" not in given:
-        ctx.report(SYNCALL, op, "a soft syncall needs a workspace in gm", help="a gm pointer or view of i32")
+        ctx.report("sync-syncall", op, "a soft syncall needs a workspace in gm", help="a gm pointer or view of i32")
         return
     local = tuple(name for name in given if name != "gm_workspace")
     core_type = enumerator(op, "core_type")
@@ -211,7 +198,7 @@ def check_syncall(op: Operation, ctx: Context) -> None:
     if older and local != _LOCAL_WORKSPACES[core_type]:
         wanted = " and ".join(_WORKSPACE_SPACE[name] for name in _LOCAL_WORKSPACES[core_type])
         found = " and ".join(_WORKSPACE_SPACE[name] for name in local) or "none"
-        ctx.report(SYNCALL, op, f"local workspaces of a soft {core_type} syncall lie in {wanted}, found {found}")
+        ctx.report("sync-syncall", op, f"local workspaces of a soft {core_type} syncall lie in {wanted}, found {found}")
     for name in given:
         _workspace(op, ctx, groups[name][0], name)
 
@@ -220,11 +207,11 @@ def _workspace(op: Operation, ctx: Context, value: SSAValue, name: str) -> None:
     element = element_type(value.type)
     if element is None or element_name(element).lstrip("su") != "i32":
         found = "nothing" if element is None else element_name(element)
-        ctx.report(SYNCALL, op, f"{name} holds 32-bit integers, found {found}", at=value)
+        ctx.report("sync-syncall", op, f"{name} holds 32-bit integers, found {found}", at=value)
         return
     space = space_of(value.type)
     if space is not None and space != _WORKSPACE_SPACE[name]:
-        ctx.report(SYNCALL, op, f"{name} lies in {_WORKSPACE_SPACE[name]}, found {space}", at=value)
+        ctx.report("sync-syncall", op, f"{name} lies in {_WORKSPACE_SPACE[name]}, found {space}", at=value)
     shape = _static_shape(value.type)
     if shape is None:
         return
@@ -232,9 +219,9 @@ def _workspace(op: Operation, ctx: Context, value: SSAValue, name: str) -> None:
     for dim in shape:
         size *= max(dim, 0)
     if size == 0:
-        ctx.report(SYNCALL, op, f"{name} has positive dimensions", at=value)
+        ctx.report("sync-syncall", op, f"{name} has positive dimensions", at=value)
     elif name == "gm_workspace" and size < _MINIMUM_WORKSPACE:
-        ctx.report(SYNCALL, op, f"{name} has at least {_MINIMUM_WORKSPACE} elements, found {size}", at=value)
+        ctx.report("sync-syncall", op, f"{name} has at least {_MINIMUM_WORKSPACE} elements, found {size}", at=value)
 
 
 def _static_shape(type_: Attribute) -> tuple[int, ...] | None:
@@ -248,7 +235,9 @@ def check_ffts_base(op: Operation, ctx: Context) -> None:
     element = element_type(named(op, "ffts").type)
     if element is None or element_name(element) not in ("i64", "i8", "si64", "ui64", "si8", "ui8"):
         found = "no element type" if element is None else element_name(element)
-        ctx.report(FFTS_TYPE, op, f"the base of the flag area points to i64 or i8, found {found}", at=named(op, "ffts"))
+        ctx.report(
+            "sync-ffts-type", op, f"the base of the flag area points to i64 or i8, found {found}", at=named(op, "ffts")
+        )
 
 
 @checks(STRUCTURE, "pto.dcci", "pto.cmo.cacheinvalid")
@@ -260,7 +249,7 @@ def check_cache_space(op: Operation, ctx: Context) -> None:
         space = space_of(place.type)
         if space is not None and space not in allowed:
             message = f"{op.name} works on {' and '.join(allowed)}, found {space}"
-            ctx.report(CACHE_SPACE, op, message, at=place)
+            ctx.report("sync-cache-space", op, message, at=place)
     stated = enumerator(op, "space")
     if stated not in ("", "gm", "zero"):
-        ctx.report(CACHE_SPACE, op, f"{op.name} works on {' and '.join(allowed)}, found {stated}", at=stated)
+        ctx.report("sync-cache-space", op, f"{op.name} works on {' and '.join(allowed)}, found {stated}", at=stated)

@@ -22,15 +22,10 @@ from pto_dialect.ir.sync.flags import MemBarOp, OperationEventOp
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import EVENTS, PIPE_ORDER, SETS, WAITS
-from ..engine.rule import ERROR, WARNING, read_rules
+from ..engine.rule import ERROR, WARNING
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
-
-_RULES = read_rules("sync")
-FFTS_BASE = _RULES["sync-ffts-base"]
-IN_VECSCOPE = _RULES["sync-in-vecscope"]
-UNPAIRED = _RULES["sync-unpaired"]
 
 SIGNAL_BASE: Final = "pto.ffts_base"
 """Attribute of signals whose memory the kernel sets by a number, as C++ kernels do."""
@@ -42,10 +37,12 @@ def check_ffts_base(scan: FunctionScan, ctx: Context) -> None:
     first = next(scan.named("pto.sync.set", "pto.sync.wait"), None)
     if first is None or scan.contains("pto.set_ffts") or SIGNAL_BASE in first.attributes:
         return
-    severity = ctx.refused(lambda p: p.arch != "a2a3", FFTS_BASE.severity)
+    severity = ctx.refused(lambda p: p.arch != "a2a3", WARNING)
     if severity is not None:
         message = f"{first.name} needs the base of the flag area on {ctx.profile.name}"
-        ctx.report(FFTS_BASE, first, message, help="pto.set_ffts at the start of the function", severity=severity)
+        ctx.report(
+            "sync-ffts-base", first, message, help="pto.set_ffts at the start of the function", severity=severity
+        )
 
 
 _DELIMITERS: Final = (
@@ -81,7 +78,7 @@ def check_in_vecscope(scan: FunctionScan, ctx: Context) -> None:
         # A marked loop becomes a vector function only later, when its synchronization may have moved out of it.
         written = not is_for(scope) and op in delimiters
         severity = ERROR if written else WARNING
-        ctx.report(IN_VECSCOPE, op, f"{op.name} does not belong inside a vector scope", severity=severity)
+        ctx.report("sync-in-vecscope", op, f"{op.name} does not belong inside a vector scope", severity=severity)
 
 
 def _vector_side(op: Operation) -> bool:
@@ -126,7 +123,7 @@ def check_unpaired(scan: FunctionScan, ctx: Context) -> None:
         more = "set more often than it is waited for" if low > 0 else "waited for more often than it is set"
         message = f"flag {key[2]} from {key[0]} to {key[1]} is {more} (set {sets}, wait {waits} in the text)"
         mended = (other_end(*key, low > 0),) if key[2].startswith("EVENT_ID") else ()
-        ctx.report(UNPAIRED, op, message, remedies=mended)
+        ctx.report("sync-unpaired", op, message, remedies=mended)
 
 
 def _key(op: Operation) -> Key:

@@ -25,14 +25,12 @@ from pto_dialect.ir.sync.pipes import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, read_rules
+from ..engine.rule import STRUCTURE
 from .pipe_epilogue import QUANTS, epilogue_fields
 from .pipe_peers import Queues, queues_of
 
 BUFFER: Final = "c2v_consumer_buf"
 
-_RULES = read_rules("sync")
-ENDS = _RULES["pipe-epilogue-ends"]
 
 LAYOUTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -54,11 +52,11 @@ def check_pushing_end(init: Operation, ctx: Context) -> None:
     ends = [end for end in queues_of(init, ctx).peers_of_import(init, BUFFER) if _reserves(end)]
     if not isinstance(source, ImportReservedBufferOp):
         message = "the cube end of a converting queue imports the buffer of the vector end"
-        ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.import_reserved_buffer")
+        ctx.report("pipe-epilogue-ends", init, message, at=find(init, BUFFER), help="pto.import_reserved_buffer")
     elif len(ends) != 1:
         many, name = "no" if not ends else "more than one", string_attribute(source, "name")
         message = f'{source.attributes.get("peer_func")} has {many} pto.aiv_initialize_pipe with the buffer "{name}"'
-        ctx.report(ENDS, init, message)
+        ctx.report("pipe-epilogue-ends", init, message)
     else:
         _same_conversion(init, fields, ends[0], ctx)
 
@@ -74,11 +72,11 @@ def check_popping_end(init: Operation, ctx: Context) -> None:
     ends = [end for end in queues.peers_of_reservation(init, BUFFER) if isinstance(end, AicInitializePipeOp)]
     if not isinstance(source, ReserveBufferOp):
         message = "the vector end of a converting queue reserves its buffer"
-        ctx.report(ENDS, init, message, at=find(init, BUFFER), help="pto.reserve_buffer")
+        ctx.report("pipe-epilogue-ends", init, message, at=find(init, BUFFER), help="pto.reserve_buffer")
     elif len(ends) != 1:
         many = "no" if not ends else "more than one"
         message = f'{many} pto.aic_initialize_pipe has the buffer "{string_attribute(source, "name")}" of this function'
-        ctx.report(ENDS, init, message)
+        ctx.report("pipe-epilogue-ends", init, message)
     elif epilogue_fields(ends[0]) is None:
         _note(init, ends[0], "the other end of this queue has no acc_push_epilogue", ctx)
     else:
@@ -91,7 +89,9 @@ def _is_named(init: Operation, ctx: Context) -> bool:
     source = definition(buffer)
     if buffer is not None and not isinstance(source, (ImportReservedBufferOp, ReserveBufferOp)):
         message = "nothing states which reserved buffer a converting queue has"
-        ctx.report(ENDS, init, message, at=buffer, help="pto.reserve_buffer or pto.import_reserved_buffer")
+        ctx.report(
+            "pipe-epilogue-ends", init, message, at=buffer, help="pto.reserve_buffer or pto.import_reserved_buffer"
+        )
         return False
     return buffer is not None
 
@@ -104,7 +104,7 @@ def _reserves(init: Operation) -> bool:
 def _note(init: Operation, other: Operation, message: str, ctx: Context, at: str | None = None) -> None:
     place = span_of(other)
     notes = (Note("the other end is here", place),) if place is not None else ()
-    ctx.report(ENDS, init, message, at=at, notes=notes)
+    ctx.report("pipe-epilogue-ends", init, message, at=at, notes=notes)
 
 
 def _same_conversion(init: Operation, fields: Mapping[str, str], other: Operation, ctx: Context) -> None:
@@ -126,13 +126,13 @@ def _types(init: Operation, other: Operation, fields: Mapping[str, str], queues:
     wanted = LAYOUTS.get(fields.get("layout", ""))
     if wanted is not None and (popped.loc != "vec" or (popped.blayout, popped.slayout) != wanted):
         message = f"{fields['layout']} gives tiles in vec with blayout={wanted[0]}, slayout={wanted[1]}"
-        ctx.report(ENDS, init, f"{message}, found {popped.loc}, {popped.blayout}, {popped.slayout}")
+        ctx.report("pipe-epilogue-ends", init, f"{message}, found {popped.loc}, {popped.blayout}, {popped.slayout}")
     size = popped.rows * popped.cols * (byte_width(popped.element) or 0)
     for end, which in ((init, "this"), (other, "the cube")):
         slot = integer_attribute(end, "slot_size")
         if slot is not None and 0 < slot < size:
             message = f"a slot holds the popped tile of {size} bytes, {which} end has slot_size = {slot}"
-            ctx.report(ENDS, init, message, at="slot_size" if end is init else None)
+            ctx.report("pipe-epilogue-ends", init, message, at="slot_size" if end is init else None)
     quant = QUANTS.get(fields.get("quant", ""))
     if quant is None or not quant.keeps:
         return

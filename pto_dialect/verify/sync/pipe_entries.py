@@ -14,11 +14,10 @@ from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, 
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import read_rules
-from .pipes import ENTRY_TYPE, GM_A2A3, RESERVE_FORM, static_bytes
-
-_RULES = read_rules("sync")
-RESERVE_SIZE = _RULES["reserve-size"]
+from ..engine.rule import ERROR
+from .pipes import (
+    static_bytes,
+)
 
 CORE_QUEUES = (AicInitializePipeOp, AivInitializePipeOp)
 """Initializations of queues that are identified by an id."""
@@ -32,35 +31,37 @@ def entry_type(init: Operation, op: Operation, ctx: Context) -> None:
     if isinstance(init, CORE_QUEUES):
         slot = find(init, "gm_slot_tensor")
         if slot is None:
-            ctx.report(GM_A2A3, op, "an entry in gm needs a queue with gm_slot_tensor")
+            ctx.report("pipe-gm-a2a3", op, "an entry in gm needs a queue with gm_slot_tensor")
             return
     else:
         slot = find(init, "gm_addr")
         if slot is None or find(init, "local_addr") is not None:
-            ctx.report(GM_A2A3, op, "an entry in gm needs a queue of pto.initialize_l2g2l_pipe without local_addr")
+            ctx.report(
+                "pipe-gm-a2a3", op, "an entry in gm needs a queue of pto.initialize_l2g2l_pipe without local_addr"
+            )
             return
         if isinstance(slot.type, PtrType):
             message = f"an entry in gm needs a queue whose gm_addr is a view, found {type_text(slot.type)}"
-            ctx.report(GM_A2A3, op, message)
+            ctx.report("pipe-gm-a2a3", op, message)
             return
     element, slot_element = moved.type.element, element_type(slot.type)
     shape = slot.type.shape if isinstance(slot.type, ShapedView) else None
     if slot_element is not None and element != slot_element:
         message = f"the entry has {element_name(element)} elements, the slot {element_name(slot_element)}"
-        ctx.report(ENTRY_TYPE, op, message)
+        ctx.report("pipe-entry-type", op, message)
     elif shape is not None and len(shape) != len(moved.type.shape):
         message = f"the entry has rank {len(moved.type.shape)}, the slot {len(shape)}"
-        ctx.report(ENTRY_TYPE, op, message)
+        ctx.report("pipe-entry-type", op, message)
     elif shape is not None and any(
         a != b and DYNAMIC not in (a, b) for a, b in zip(moved.type.shape, shape, strict=True)
     ):
         message = f"the entry is {moved.type}, the slot {slot.type}"
-        ctx.report(ENTRY_TYPE, op, message)
+        ctx.report("pipe-entry-type", op, message)
     elif not isinstance(init, CORE_QUEUES):
         size, slot_size = static_bytes(moved.type), integer_attribute(init, "slot_size")
         parts = (1, 2) if integer_attribute(op, "split") else (1,)
         if size is not None and slot_size is not None and all(size * n != slot_size for n in parts):
-            ctx.report(ENTRY_TYPE, op, f"the entry has {size} bytes, a slot {slot_size}")
+            ctx.report("pipe-entry-type", op, f"the entry has {size} bytes, a slot {slot_size}")
 
 
 def slots(inits: list[Operation], ctx: Context) -> None:
@@ -69,10 +70,10 @@ def slots(inits: list[Operation], ctx: Context) -> None:
         if not isinstance(init, CORE_QUEUES):
             continue
         if find(init, "gm_slot_buffer") is None and find(init, "gm_slot_tensor") is None:
-            severity = ctx.refused(lambda p: p.arch == "a5", GM_A2A3.severity)
+            severity = ctx.refused(lambda p: p.arch == "a5", ERROR)
             if severity is not None:
                 message = f"a queue on {ctx.profile.name} needs gm_slot_buffer or gm_slot_tensor"
-                ctx.report(GM_A2A3, init, message, severity=severity)
+                ctx.report("pipe-gm-a2a3", init, message, severity=severity)
         for name in ("c2v_consumer_buf", "v2c_consumer_buf"):
             _reserved_size(init, definition(find(init, name)), ctx)
 
@@ -86,7 +87,7 @@ def _reserved_size(init: Operation, reserved: Operation | None, ctx: Context) ->
     slots = integer_attribute(init, "local_slot_num") or slot_count(init)
     if size < slot * slots:
         message = f"{slots} slots of {slot} bytes need {slot * slots} bytes, {size} are reserved"
-        ctx.report(RESERVE_SIZE, reserved, message, at="size")
+        ctx.report("reserve-size", reserved, message, at="size")
 
 
 @function_check("pipes")
@@ -96,7 +97,7 @@ def check_reserved_names(scan: FunctionScan, ctx: Context) -> None:
     for op in scan.named("pto.reserve_buffer"):
         name = string_attribute(op, "name")
         if name in names:
-            ctx.report(RESERVE_FORM, op, f'the name "{name}" is reserved twice in this function', at="name")
+            ctx.report("reserve-form", op, f'the name "{name}" is reserved twice in this function', at="name")
         names.add(name)
     imports: set[tuple[str, str]] = set()
     peers: dict[str, set[str]] = {}
@@ -106,12 +107,12 @@ def check_reserved_names(scan: FunctionScan, ctx: Context) -> None:
             continue
         peer = symbol.root_reference.data
         if (name, peer) in imports:
-            ctx.report(RESERVE_FORM, op, f'"{name}" of @{peer} is imported twice in this function', at="name")
+            ctx.report("reserve-form", op, f'"{name}" of @{peer} is imported twice in this function', at="name")
             continue
         imports.add((name, peer))
         function = peer_function(op, ctx.symbols.find)
         if function is None:
-            ctx.report(RESERVE_FORM, op, f"there is no function @{peer}", at="@" + peer)
+            ctx.report("reserve-form", op, f"there is no function @{peer}", at="@" + peer)
             continue
         if peer not in peers:
             peers[peer] = {
@@ -119,4 +120,4 @@ def check_reserved_names(scan: FunctionScan, ctx: Context) -> None:
             }
         if name not in peers[peer]:
             known = ", ".join(sorted(peers[peer])) or "nothing"
-            ctx.report(RESERVE_FORM, op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")
+            ctx.report("reserve-form", op, f'@{peer} reserves no buffer "{name}" (it reserves {known})', at="name")

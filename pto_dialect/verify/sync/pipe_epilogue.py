@@ -28,10 +28,7 @@ from pto_dialect.ir.sync.pipes import (
 )
 
 from ..engine.context import Context
-from ..engine.rule import read_rules
-
-_RULES = read_rules("sync")
-EPILOGUE = _RULES["pipe-epilogue"]
+from ..engine.rule import ERROR
 
 
 class Conversion(NamedTuple):
@@ -99,68 +96,68 @@ def epilogue(init: Operation, users: Iterable[Operation], ctx: Context) -> None:
             _whole(op, ctx)
     if quant is not None and isinstance(init, AivInitializePipeOp) and not popped:
         message = f"queue {queue_id(init)} converts what is pushed, but nothing is popped from it"
-        ctx.report(EPILOGUE, init, message)
+        ctx.report("pipe-epilogue", init, message)
 
 
 def _queue(init: Operation, fields: dict[str, str], ctx: Context) -> None:
     if direction_mask(init) != C2V:
         message = f"a queue with acc_push_epilogue has dir_mask 1, found {direction_mask(init)}"
-        ctx.report(EPILOGUE, init, message, at="dir_mask")
+        ctx.report("pipe-epilogue", init, message, at="dir_mask")
     if nosplit(init) is not True:
         message, mended = "a queue with acc_push_epilogue has nosplit = true", (missing_entry("nosplit = true"),)
-        ctx.report(EPILOGUE, init, message, help="nosplit = true", remedies=mended)
+        ctx.report("pipe-epilogue", init, message, help="nosplit = true", remedies=mended)
     if fields.get("relu") not in ("no_relu", "normal_relu"):
         message = f"relu of a push is no_relu or normal_relu, found {fields.get('relu')}"
-        ctx.report(EPILOGUE, init, message, at="acc_push_epilogue")
+        ctx.report("pipe-epilogue", init, message, at="acc_push_epilogue")
     if fields.get("layout") not in ("nz2nd", "nz2dn", "nz2nz"):
         message = f"layout of a push is nz2nd, nz2dn or nz2nz, found {fields.get('layout')}"
-        ctx.report(EPILOGUE, init, message, at="acc_push_epilogue")
+        ctx.report("pipe-epilogue", init, message, at="acc_push_epilogue")
     name = fields.get("quant", "")
     if name not in QUANTS:
-        ctx.report(EPILOGUE, init, f"a push does not convert with {name or 'nothing'}", at="acc_push_epilogue")
+        ctx.report("pipe-epilogue", init, f"a push does not convert with {name or 'nothing'}", at="acc_push_epilogue")
     elif name.startswith(_A5_ONLY):
-        severity = ctx.refused(lambda p: p.arch == "a5", EPILOGUE.severity)
+        severity = ctx.refused(lambda p: p.arch == "a5", ERROR)
         if severity is not None:
             message = f"{name} exists on a5 only, the target is {ctx.profile.name}"
-            ctx.report(EPILOGUE, init, message, at="acc_push_epilogue", severity=severity)
+            ctx.report("pipe-epilogue", init, message, at="acc_push_epilogue", severity=severity)
 
 
 def _setter(op: Operation, fields: dict[str, str], quant: Conversion | None, ctx: Context) -> None:
     wanted = "scalar" if isinstance(op, SetQuantScalarOp) else "vector"
     if quant is None or quant.scale != wanted:
         found = fields.get("quant", "no acc_push_epilogue")
-        ctx.report(EPILOGUE, op, f"{op.name} needs a queue that scales by a {wanted}, queue {queue_id(op)} has {found}")
+        ctx.report(
+            "pipe-epilogue", op, f"{op.name} needs a queue that scales by a {wanted}, queue {queue_id(op)} has {found}"
+        )
     if wanted == "scalar":
         return
     tile = find(op, "scaling_tile")
     if tile is None or not isinstance(tile.type, TileBufType):
         return
     if tile.type.loc != "scaling":
-        ctx.report(EPILOGUE, op, f"a scale tile lies in scaling, found {tile.type.loc}", at=tile)
+        ctx.report("pipe-epilogue", op, f"a scale tile lies in scaling, found {tile.type.loc}", at=tile)
     name, bits = element_name(tile.type.element), bit_width(tile.type.element)
     floats = ("f16", "bf16", "f32")
-    severity = ctx.refused(
-        lambda p: name in floats if p.arch == "a5" else bits == 64 and name not in floats, EPILOGUE.severity
-    )
+    severity = ctx.refused(lambda p: name in floats if p.arch == "a5" else bits == 64 and name not in floats, ERROR)
     if severity is not None:
         allowed = "f16, bf16 or f32" if ctx.profile.arch == "a5" else "64-bit integers"
         message = f"a scale tile on {ctx.profile.name} holds {allowed}, found {name}"
-        ctx.report(EPILOGUE, op, message, at=tile, severity=severity)
+        ctx.report("pipe-epilogue", op, message, at=tile, severity=severity)
 
 
 def _push(op: Operation, quant: Conversion, ctx: Context) -> None:
     tile = entry(op)
     if tile is not None and isinstance(tile.type, TileBufType):
         if tile.type.loc != "acc":
-            ctx.report(EPILOGUE, op, f"a converting push takes a tile in acc, found {tile.type.loc}", at=tile)
+            ctx.report("pipe-epilogue", op, f"a converting push takes a tile in acc, found {tile.type.loc}", at=tile)
         elif element_name(tile.type.element) not in quant.sources:
             found = element_name(tile.type.element)
             message = f"this queue converts from {' or '.join(quant.sources)}, found {found}"
-            ctx.report(EPILOGUE, op, message, at=tile)
+            ctx.report("pipe-epilogue", op, message, at=tile)
     _whole(op, ctx)
     if quant.scale and not _preceded(op, _SETTER[quant.scale]):
         message = f"the scale of queue {queue_id(op)} is not set before this push in its block"
-        ctx.report(EPILOGUE, op, message, help=_SETTER[quant.scale].name)
+        ctx.report("pipe-epilogue", op, message, help=_SETTER[quant.scale].name)
 
 
 def _preceded(op: Operation, setter: type[Operation]) -> bool:
@@ -176,16 +173,16 @@ def _pop(op: Operation, quant: Conversion, first: Operation, ctx: Context) -> No
     tile = op.results[0].type
     _whole(op, ctx)
     if not isinstance(tile, TileBufType):
-        ctx.report(EPILOGUE, op, f"a converting queue gives tiles, found {type_text(tile)}")
+        ctx.report("pipe-epilogue", op, f"a converting queue gives tiles, found {type_text(tile)}")
     elif element_name(tile.element) not in quant.results:
         message = f"this queue converts to {' or '.join(quant.results)}, found {element_name(tile.element)}"
-        ctx.report(EPILOGUE, op, message)
+        ctx.report("pipe-epilogue", op, message)
     elif op is not first and tile != first.results[0].type:
         found = f"{type_text(first.results[0].type)} and {type_text(tile)}"
-        ctx.report(EPILOGUE, op, f"the tiles of a converting queue have one type, found {found}")
+        ctx.report("pipe-epilogue", op, f"the tiles of a converting queue have one type, found {found}")
 
 
 def _whole(op: Operation, ctx: Context) -> None:
     way = integer_attribute(op, "split")
     if way:
-        ctx.report(EPILOGUE, op, f"entries of a converting queue are not split, found split = {way}", at="split")
+        ctx.report("pipe-epilogue", op, f"entries of a converting queue are not split, found split = {way}", at="split")

@@ -33,15 +33,14 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import read_rules
+from ..engine.rule import ERROR
 from .pipe_entries import entry_type, slots
 from .pipe_epilogue import epilogue
 from .pipe_peers import queues_of
-from .pipes import FLAG_BUDGET, SPLIT, flags_of
+from .pipes import (
+    flags_of,
+)
 
-_RULES = read_rules("sync")
-KIND = _RULES["pipe-kind"]
-IDENTITY = _RULES["pipe-id"]
 _DIRECTIONS = {C2V: "cube to vector", V2C: "vector to cube"}
 
 
@@ -67,7 +66,7 @@ def check_queue_flow(scan: FunctionScan, ctx: Context) -> None:
             value = find(op, "pipe_handle")
             if value is not None:
                 message = "a queue handle comes from pto.initialize_l2l_pipe or pto.initialize_l2g2l_pipe"
-                ctx.report(IDENTITY, op, message, at=value)
+                ctx.report("pipe-id", op, message, at=value)
         elif init in users:
             users[init].append(op)
     for init, operations in users.items():
@@ -83,11 +82,11 @@ def _queue_ids(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
     for init in scan.named(*CORE_INITS):
         key = queue_id(init)
         if key < 0:
-            ctx.report(IDENTITY, init, f"queue numbers are not negative, found {key}", at="id")
+            ctx.report("pipe-id", init, f"queue numbers are not negative, found {key}", at="id")
         elif key in found:
             place = span_of(found[key])
             notes = (Note("the other one is here", place),) if place is not None else ()
-            ctx.report(IDENTITY, init, f"queue {key} is initialised twice in this function", notes=notes)
+            ctx.report("pipe-id", init, f"queue {key} is initialised twice in this function", notes=notes)
         else:
             found[key] = init
     return found
@@ -109,14 +108,14 @@ def _cores(scan: FunctionScan, ctx: Context) -> None:
             found = f"a {core} one" if core else "one without kernel kind"
             message = f"{op.name} belongs in a {wanted} function, this is {found}"
             hint = f"pto.kernel_kind = #pto.kernel_kind<{wanted}>, or pto.section.{wanted}"
-            ctx.report(KIND, op, message, help=hint)
+            ctx.report("pipe-kind", op, message, help=hint)
     for op in scan.named(*HANDLE_OPERATIONS):
         if scan.core_of(op) is None:
             hint = "pto.section.cube, pto.section.vector, or a function with pto.kernel_kind"
-            ctx.report(KIND, op, f"{op.name} does not say on which core it runs", help=hint)
+            ctx.report("pipe-kind", op, f"{op.name} does not say on which core it runs", help=hint)
     if all(name in scan.by_name for name in CORE_INITS) and scan.kernel_kind is not None:
         second = scan.by_name[CORE_INITS[1]][0]
-        ctx.report(KIND, second, "a function initialises the queues of one core")
+        ctx.report("pipe-kind", second, "a function initialises the queues of one core")
 
 
 def _budget(inits: list[Operation], ctx: Context) -> None:
@@ -125,7 +124,7 @@ def _budget(inits: list[Operation], ctx: Context) -> None:
         total += flags_of(init)
         if total > budget:
             message = f"the queues of this function use {total} hardware flags, there are {budget}"
-            ctx.report(FLAG_BUDGET, init, message)
+            ctx.report("pipe-flag-budget", init, message)
             return
 
 
@@ -137,10 +136,10 @@ def _initialisation(
     init = by_number.get(key)
     if init is None:
         known = ", ".join(map(str, sorted(by_number))) or "none"
-        ctx.report(IDENTITY, op, f"queue {key} is not initialised in this function (initialised: {known})", at="id")
+        ctx.report("pipe-id", op, f"queue {key} is not initialised in this function (initialised: {known})", at="id")
         return None
     if not scan.precedes(init, op):
-        ctx.report(IDENTITY, op, f"queue {key} is initialised after this use, or on another path")
+        ctx.report("pipe-id", op, f"queue {key} is initialised after this use, or on another path")
     action = action_of(op)
     if action is not None and action.direction:
         needed = action.direction
@@ -148,7 +147,7 @@ def _initialisation(
             message = (
                 f"{op.name} needs direction {_DIRECTIONS[needed]}, queue {key} has dir_mask {direction_mask(init)}"
             )
-            ctx.report(IDENTITY, op, message, help=f"dir_mask = {needed} or 3")
+            ctx.report("pipe-id", op, message, help=f"dir_mask = {needed} or 3")
     return init
 
 
@@ -162,18 +161,18 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
     for op, way in ways:
         if first is not None and bool(way) != bool(first[1]):
             message = f"one queue has split entries or whole ones, found split = {way} after split = {first[1]}"
-            ctx.report(SPLIT, op, message, at="split")
+            ctx.report("pipe-split", op, message, at="split")
         elif stated is not None and stated == bool(way):
             # The transfers agree with each other, so the queue works; the reference refuses to compile it.
             wanted = "split = 0" if stated else "split = 1 or 2"
             message = f"this queue has nosplit = {str(stated).lower()} and needs {wanted}, found split = {way}"
-            ctx.report(SPLIT, op, message, at="split", severity=Severity.WARNING)
+            ctx.report("pipe-split", op, message, at="split", severity=Severity.WARNING)
         allowed = partial(_uneven_allowed, init, op)
-        severity = ctx.refused(allowed, SPLIT.severity) if way > 2 else None
+        severity = ctx.refused(allowed, ERROR) if way > 2 else None
         if severity is not None:
             message = f"split = {way} is for tiles from cube to vector through slots in gm to a local buffer"
             help = "gm_slot_tensor" if find(init, "gm_slot_buffer") is not None else None
-            ctx.report(SPLIT, op, message, at="split", severity=severity, help=help)
+            ctx.report("pipe-split", op, message, at="split", severity=severity, help=help)
     queues = queues_of(init, ctx)
     peer = queues.peer(init)
     if peer is None:
@@ -183,7 +182,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
         place = span_of(peer)
         notes = (Note("the other end is here", place),) if place is not None else ()
         message = "the other end of this queue has " + ("split entries" if mine else "whole entries")
-        ctx.report(SPLIT, init, message, notes=notes, severity=Severity.WARNING)
+        ctx.report("pipe-split", init, message, notes=notes, severity=Severity.WARNING)
 
 
 def _uneven_allowed(init: Operation, op: Operation, profile: Profile) -> bool:

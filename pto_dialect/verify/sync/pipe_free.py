@@ -19,12 +19,6 @@ from pto_dialect.ir.sync.pipes import TAllocOp, TFreeFromAicOp, TFreeFromAivOp, 
 
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import read_rules
-
-_RULES = read_rules("sync")
-FREE = _RULES["pipe-free"]
-OVERWRITTEN = _RULES["pipe-overwritten"]
-
 
 _FREES = frozenset((TFreeOp, TFreeFromAicOp, TFreeFromAivOp))
 _INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
@@ -90,7 +84,7 @@ def _free_block(block: Block, pops: set[Operation], numbered: QueueId, ctx: Cont
         for pop in waiting:
             hint = f"{FREE_OF.get(pop.name, 'pto.tfree')} after the last use"
             message = "the popped entry is not freed in this block"
-            ctx.report(FREE, pop, message, help=hint)
+            ctx.report("pipe-free", pop, message, help=hint)
     for pop, start, end in spans:
         _uses(pop, start, end, block, order, ctx)
 
@@ -108,7 +102,7 @@ def _outstanding(waiting: deque[Operation], second: Operation, numbered: QueueId
     place = span_of(second)
     notes = (Note("the next pop is here", place),) if place is not None else ()
     message = f"the popped entry is not freed before the pop that needs its slot: the queue has {slots}"
-    ctx.report(FREE, waiting[0], message, notes=notes)
+    ctx.report("pipe-free", waiting[0], message, notes=notes)
 
 
 def _overwritten(block: Block, pops: list[Operation], numbered: QueueId, ctx: Context) -> None:
@@ -139,7 +133,7 @@ def _late_use(pop: Operation, second: Operation, block: Block, order: dict[Opera
             notes = tuple(Note(text, span) for text, span in spans if span is not None)
             message = "the popped tile is used after another pop has loaded into its local slot"
             hint = "use or copy it before that pop, or give the queue more local slots (local_slot_num)"
-            ctx.report(OVERWRITTEN, pop, message, notes=notes, help=hint)
+            ctx.report("pipe-overwritten", pop, message, notes=notes, help=hint)
             return
 
 
@@ -155,13 +149,13 @@ def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operat
         if place is None:
             if isinstance(moved, OpResult) and moved.op is pop:
                 message = "the popped entry is used outside the block of its pop"
-                ctx.report(FREE, pop, message)
+                ctx.report("pipe-free", pop, message)
                 return
         elif end < order[place] < bound and order[place] > start:
             spot = span_of(use.operation)
             notes = (Note("it is used here", spot),) if spot is not None else ()
             message = "the popped entry is used after it is freed"
-            ctx.report(FREE, pop, message, notes=notes)
+            ctx.report("pipe-free", pop, message, notes=notes)
             return
 
 

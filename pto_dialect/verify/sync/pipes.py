@@ -31,19 +31,7 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, read_rules
-
-_RULES = read_rules("sync")
-
-DIRECTION = _RULES["pipe-dir"]
-SIZES = _RULES["pipe-sizes"]
-BUFFERS = _RULES["pipe-buffers"]
-LOCAL_A5 = _RULES["pipe-local-a5"]
-GM_A2A3 = _RULES["pipe-gm-a2a3"]
-SPLIT = _RULES["pipe-split"]
-VALID_OPERANDS = _RULES["pipe-valid-operands"]
-FLAG_BUDGET = _RULES["pipe-flag-budget"]
-ENTRY_TYPE = _RULES["pipe-entry-type"]
+from ..engine.rule import ERROR, STRUCTURE
 
 # ------------------------------------------------------------ initialization
 
@@ -53,15 +41,15 @@ def check_sizes(op: Operation, ctx: Context) -> None:
     """Checks direction and sizes of a queue."""
     mask = direction_mask(op)
     if mask not in (C2V, V2C, C2V | V2C):
-        ctx.report(DIRECTION, op, f"dir_mask is 1, 2 or 3, found {mask}", at="dir_mask")
+        ctx.report("pipe-dir", op, f"dir_mask is 1, 2 or 3, found {mask}", at="dir_mask")
     for name in ("slot_size", "slot_num", "local_slot_num"):
         size = integer_attribute(op, name)
         if size is not None and size <= 0:
-            ctx.report(SIZES, op, f"{name} is positive, found {size}", at=name)
+            ctx.report("pipe-sizes", op, f"{name} is positive, found {size}", at=name)
     local = integer_attribute(op, "local_slot_num")
     if local is not None and local > slot_count(op) > 0:
         message = f"local_slot_num is at most slot_num, which is {slot_count(op)}, found {local}"
-        ctx.report(SIZES, op, message, at="local_slot_num")
+        ctx.report("pipe-sizes", op, message, at="local_slot_num")
 
 
 @checks(STRUCTURE, *CORE_INITS)
@@ -72,18 +60,18 @@ def check_core_buffers(op: Operation, ctx: Context) -> None:
     if tensor is not None:
         if find(op, "gm_slot_buffer") is not None:
             message = "a queue has either gm_slot_tensor or gm_slot_buffer"
-            ctx.report(BUFFERS, op, message, at="gm_slot_buffer")
+            ctx.report("pipe-buffers", op, message, at="gm_slot_buffer")
         severity = ctx.refused(lambda p: p.arch != "a5", Severity.WARNING)
         if severity is not None:
             message = "a queue on a5 moves its entries through local buffers, not through gm"
-            ctx.report(LOCAL_A5, op, message, at="gm_slot_tensor", severity=severity)
+            ctx.report("pipe-local-a5", op, message, at="gm_slot_tensor", severity=severity)
         _slot_tensor(op, ctx, tensor.type)
         if not any(buffers.values()):
             if integer_attribute(op, "local_slot_num") is not None:
-                ctx.report(BUFFERS, op, "local_slot_num needs a consumer buffer", at="local_slot_num")
+                ctx.report("pipe-buffers", op, "local_slot_num needs a consumer buffer", at="local_slot_num")
         elif direction_mask(op) != C2V or buffers["v2c"] is not None:
             message = "beside gm_slot_tensor a queue has dir_mask 1 and c2v_consumer_buf, or no consumer buffer"
-            ctx.report(BUFFERS, op, message, at="gm_slot_tensor")
+            ctx.report("pipe-buffers", op, message, at="gm_slot_tensor")
         return
     mask = direction_mask(op)
     missing = [
@@ -91,11 +79,13 @@ def check_core_buffers(op: Operation, ctx: Context) -> None:
     ]
     if len(missing) == 1 or (missing and not any(buffers.values())):
         message = f"a queue with dir_mask {mask} needs {' and '.join(missing)}"
-        ctx.report(BUFFERS, op, message, help="an address from pto.reserve_buffer or pto.import_reserved_buffer")
+        ctx.report("pipe-buffers", op, message, help="an address from pto.reserve_buffer or pto.import_reserved_buffer")
     if integer_attribute(op, "local_slot_num") is not None:
-        severity = ctx.refused(lambda p: p.arch != "a5", LOCAL_A5.severity)
+        severity = ctx.refused(lambda p: p.arch != "a5", ERROR)
         if severity is not None:
-            ctx.report(LOCAL_A5, op, "a queue on a5 has no local_slot_num", at="local_slot_num", severity=severity)
+            ctx.report(
+                "pipe-local-a5", op, "a queue on a5 has no local_slot_num", at="local_slot_num", severity=severity
+            )
 
 
 def _slot_tensor(op: Operation, ctx: Context, type_: object) -> None:
@@ -104,7 +94,7 @@ def _slot_tensor(op: Operation, ctx: Context, type_: object) -> None:
     if size is None or slot is None or size in (slot, 2 * slot):
         return
     message = f"slot_size is {slot} bytes of gm_slot_tensor, or {2 * slot} for split entries, found {size}"
-    ctx.report(ENTRY_TYPE, op, message, at="slot_size")
+    ctx.report("pipe-entry-type", op, message, at="slot_size")
 
 
 def static_bytes(type_: object) -> int | None:
@@ -124,19 +114,19 @@ def check_handle_buffers(op: Operation, ctx: Context) -> None:
     local, peer = find(op, "local_addr"), find(op, "peer_local_addr")
     if local is None:
         if peer is not None:
-            ctx.report(BUFFERS, op, "peer_local_addr needs local_addr", at=peer)
+            ctx.report("pipe-buffers", op, "peer_local_addr needs local_addr", at=peer)
         if integer_attribute(op, "local_slot_num") is not None:
-            ctx.report(BUFFERS, op, "local_slot_num needs local_addr", at="local_slot_num")
+            ctx.report("pipe-buffers", op, "local_slot_num needs local_addr", at="local_slot_num")
     elif two_way and peer is None:
-        ctx.report(BUFFERS, op, "a queue with two directions needs peer_local_addr")
+        ctx.report("pipe-buffers", op, "a queue with two directions needs peer_local_addr")
     elif peer is not None and not two_way:
-        ctx.report(BUFFERS, op, "peer_local_addr is for queues with two directions", at=peer)
+        ctx.report("pipe-buffers", op, "peer_local_addr is for queues with two directions", at=peer)
     base = integer_attribute(op, "flag_base")
     if base is not None:
         width, budget = flags_of(op), A5_SYNC.pipe_flag_budget
         if base < 0 or base + width > budget:
             message = f"{width} flags from {base} are not among the {budget} hardware flags"
-            ctx.report(FLAG_BUDGET, op, message, at="flag_base")
+            ctx.report("pipe-flag-budget", op, message, at="flag_base")
 
 
 def flags_of(init: Operation) -> int:
@@ -154,7 +144,7 @@ def check_split(op: Operation, ctx: Context) -> None:
     if way is None:
         return
     if not 0 <= way <= 4:
-        ctx.report(SPLIT, op, f"split is 0 to 4, found {way}", at="split")
+        ctx.report("pipe-split", op, f"split is 0 to 4, found {way}", at="split")
         return
     moved = entry(op)
     tile = moved.type if moved is not None else None
@@ -163,12 +153,12 @@ def check_split(op: Operation, ctx: Context) -> None:
         if extent != DYNAMIC and extent % 2 != (way > 2):
             kind = "an odd" if way > 2 else "an even"
             message = f"split {way} divides {kind} number of {what}, found {extent}"
-            ctx.report(SPLIT, op, message, at="split")
+            ctx.report("pipe-split", op, message, at="split")
     if find(op, "aiv_subblockid") is not None:
         if way == 0:
-            ctx.report(SPLIT, op, "aiv_subblockid is for split entries", at="aiv_subblockid")
+            ctx.report("pipe-split", op, "aiv_subblockid is for split entries", at="aiv_subblockid")
         elif not isinstance(tile, TileBufType) or tile.loc != "vec":
-            ctx.report(SPLIT, op, "aiv_subblockid is for tiles in vec", at="aiv_subblockid")
+            ctx.report("pipe-split", op, "aiv_subblockid is for tiles in vec", at="aiv_subblockid")
 
 
 @checks(STRUCTURE, "pto.tpop_from_aic", "pto.tpop_from_aiv")
@@ -179,12 +169,12 @@ def check_valid_operands(op: Operation, ctx: Context) -> None:
     dynamic = isinstance(tile, TileBufType) and DYNAMIC in (tile.valid_rows, tile.valid_cols)
     if (row is None) != (col is None):
         missing = "valid_row" if row is None else "valid_col"
-        ctx.report(VALID_OPERANDS, op, f"valid_row and valid_col come together, {missing} is missing")
+        ctx.report("pipe-valid-operands", op, f"valid_row and valid_col come together, {missing} is missing")
     elif row is not None and not dynamic:
         message = f"valid_row and valid_col are for tiles with dynamic valid region, found {type_text(tile)}"
-        ctx.report(VALID_OPERANDS, op, message, at=row)
+        ctx.report("pipe-valid-operands", op, message, at=row)
     elif row is None and isinstance(tile, TileBufType) and (integer_attribute(op, "split") or 0) > 2:
-        ctx.report(VALID_OPERANDS, op, "an uneven half has a dynamic valid region, with valid_row and valid_col")
+        ctx.report("pipe-valid-operands", op, "an uneven half has a dynamic valid region, with valid_row and valid_col")
 
 
 _TRAVEL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -201,12 +191,10 @@ def check_tile_location(op: Operation, ctx: Context) -> None:
         listed = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
         what = f"{op.name} moves tiles in {listed}" if len(allowed) == 2 else f"tiles in {listed} travel between cores"
         message = f"{what}, found {moved.type.loc}"
-        ctx.report(ENTRY_TYPE, op, message, at=moved)
+        ctx.report("pipe-entry-type", op, message, at=moved)
 
 
 # ------------------------------------------------------------ reserved buffers
-
-RESERVE_FORM = _RULES["reserve-form"]
 
 
 @checks(STRUCTURE, "pto.reserve_buffer")
@@ -214,11 +202,11 @@ def check_reserve(op: Operation, ctx: Context) -> None:
     """Checks size, location and base of a reserved buffer."""
     size, base = integer_attribute(op, "size"), integer_attribute(op, "base")
     if size is not None and size <= 0:
-        ctx.report(RESERVE_FORM, op, f"the size of a reserved buffer is positive, found {size}", at="size")
+        ctx.report("reserve-form", op, f"the size of a reserved buffer is positive, found {size}", at="size")
     place = enumerator(op, "location")
     if place not in ("vec", "mat"):
-        ctx.report(RESERVE_FORM, op, f"a reserved buffer lies in vec or mat, found {place}", at="location")
+        ctx.report("reserve-form", op, f"a reserved buffer lies in vec or mat, found {place}", at="location")
     if not integer_attribute(op, "autoAlloc") and base is None:
-        ctx.report(RESERVE_FORM, op, "a reserved buffer with auto = false needs its base", at="auto")
+        ctx.report("reserve-form", op, "a reserved buffer with auto = false needs its base", at="auto")
     if base is not None and base < 0:
-        ctx.report(RESERVE_FORM, op, f"the base of a reserved buffer is not negative, found {base}", at="base")
+        ctx.report("reserve-form", op, f"the base of a reserved buffer is not negative, found {base}", at="base")

@@ -14,20 +14,10 @@ from pto_dialect.diagnostics.remedies.types import result_like_operand
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
-from ..engine.rule import Rule, read_rules
 from .facts import Tile, statically_differ
 from .form import form_key
 from .relation_table import EMPTY_MARKER, LOCATIONS_OF, OPERATIONS, RELATIONS, SAME_ORDER, VECTOR, Clause
 from .relations import ADVICE, Cell, Finding, TileOperands, relation
-
-_RULES = read_rules("tile")
-SAME_DTYPE = _RULES["tile-same-dtype"]
-VALID_ROWS = _RULES["tile-valid-rows"]
-VALID_COLS = _RULES["tile-valid-cols"]
-SAME_SHAPE = _RULES["tile-same-shape"]
-LOC_VEC = _RULES["tile-loc-vec"]
-ROW_MAJOR = _RULES["tile-row-major"]
-TMP_DTYPE = _RULES["tile-tmp-dtype"]
 
 
 @relation(*OPERATIONS)
@@ -51,10 +41,12 @@ def check_relations(t: TileOperands) -> Iterator[Finding]:
     for clause in row.shape:
         shapes = [(n, (tile.rows, tile.cols)) for n, tile in t.tiles(*clause.names) if _static(tile)]
         mended = (result_like_operand(),)
-        yield from _agree(t, SAME_SHAPE, clause.cell, shapes, "the same physical shape", _extent, remedies=mended)
+        yield from _agree(
+            t, "tile-same-shape", clause.cell, shapes, "the same physical shape", _extent, remedies=mended
+        )
     if name in EMPTY_MARKER and _empty(t.tile("dst")):
         return
-    for rule_, clauses, axis in ((VALID_ROWS, row.rows, "rows"), (VALID_COLS, row.cols, "columns")):
+    for rule_, clauses, axis in (("tile-valid-rows", row.rows, "rows"), ("tile-valid-cols", row.cols, "columns")):
         for clause in clauses:
             yield from _counts(t, rule_, clause, axis)
 
@@ -74,7 +66,7 @@ def _extent(shape: Hashable) -> str:
 
 def _agree(
     t: TileOperands,
-    rule_: Rule,
+    rule_: str,
     cell: Cell,
     facts: Sequence[tuple[str, Hashable]],
     what: str,
@@ -102,7 +94,7 @@ def _located(t: TileOperands, clause: Clause, allowed: tuple[str, ...]) -> Itera
         if tile.loc is not None and tile.loc not in allowed:
             message = f"{name} of {t.op_name} must be in {wanted}, found {tile.loc}"
             help = f"move it with pto.tmov to a tile in {allowed[0]}"
-            yield t.finding(LOC_VEC, clause.cell, name, message, help, remedies=(move_to(allowed[0]),))
+            yield t.finding("tile-loc-vec", clause.cell, name, message, help, remedies=(move_to(allowed[0]),))
 
 
 def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
@@ -113,7 +105,7 @@ def _ordered(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
         elsewhere = name in LOCATIONS_OF and tile.loc not in VECTOR
         if tile.blayout == "col_major" and not elsewhere:
             message = f"{operand} of {t.op_name} must be row_major, found col_major"
-            yield t.finding(ROW_MAJOR, clause.cell, operand, message, _as_a_row(tile))
+            yield t.finding("tile-row-major", clause.cell, operand, message, _as_a_row(tile))
 
 
 def _as_a_row(tile: Tile) -> str | None:
@@ -127,7 +119,7 @@ def _unboxed(t: TileOperands, clause: Clause) -> Iterator[Finding]:
     for operand, tile in t.tiles(*clause.names):
         if tile.slayout not in (None, "none_box"):
             message = f"{operand} of {t.op_name} must not have inner blocks, found slayout {tile.slayout}"
-            yield t.finding(ROW_MAJOR, clause.cell, operand, message, "slayout=none_box")
+            yield t.finding("tile-row-major", clause.cell, operand, message, "slayout=none_box")
 
 
 def _one_dtype(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
@@ -135,7 +127,7 @@ def _one_dtype(t: TileOperands, clause: Clause, name: str) -> Iterator[Finding]:
     if tuple(fact for _, fact in facts) in MIXED_DTYPES.get(name, ()):
         return
     help, mended = "convert one of them with pto.tcvt", (convert_elements(), result_like_operand())
-    yield from _agree(t, SAME_DTYPE, clause.cell, facts, "the same element type", help=help, remedies=mended)
+    yield from _agree(t, "tile-same-dtype", clause.cell, facts, "the same element type", help=help, remedies=mended)
 
 
 def _scratch(t: TileOperands, clause: Clause) -> Iterator[Finding]:
@@ -148,13 +140,13 @@ def _scratch(t: TileOperands, clause: Clause) -> Iterator[Finding]:
         if model is not None:
             if tile.element != model.element:
                 message = f"{operand} of {t.op_name} must have the element type of {like}, {model.element}"
-                yield t.finding(TMP_DTYPE, clause.cell, operand, f"{message}, found {tile.element}")
+                yield t.finding("tile-tmp-dtype", clause.cell, operand, f"{message}, found {tile.element}")
         elif like.startswith("i") and like[1:].isdigit() and tile.element.lstrip("su") != like:
             message = f"{operand} of {t.op_name} must be {like} or u{like}, found {tile.element}"
-            yield t.finding(TMP_DTYPE, clause.cell, operand, message)
+            yield t.finding("tile-tmp-dtype", clause.cell, operand, message)
 
 
-def _counts(t: TileOperands, rule_: Rule, clause: Clause, axis: str) -> Iterator[Finding]:
+def _counts(t: TileOperands, rule_: str, clause: Clause, axis: str) -> Iterator[Finding]:
     """Checks valid rows or columns: equal among the named operands, or equal to the number after ``=``."""
     facts: list[tuple[str, Hashable]] = []
     wanted = _wanted(clause.names)
@@ -187,8 +179,8 @@ def check_transposed(t: TileOperands) -> Iterator[Finding]:
     if src is None or dst is None:
         return
     for rule_, axis, wanted, found in (
-        (VALID_ROWS, "rows", src.valid_cols, dst.valid_rows),
-        (VALID_COLS, "columns", src.valid_rows, dst.valid_cols),
+        ("tile-valid-rows", "rows", src.valid_cols, dst.valid_rows),
+        ("tile-valid-cols", "columns", src.valid_rows, dst.valid_cols),
     ):
         if statically_differ(wanted, found):
             message = f"dst of pto.ttrans must have {wanted} valid {axis}, found {found}"

@@ -15,17 +15,10 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import is_low_precision
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
-from ..engine.rule import ERROR, read_rules
+from ..engine.rule import ERROR
 from .facts import Tile
 from .form import form_key
 from .relations import ADVICE, ALWAYS, Cell, Finding, TargetHelp, TileOperands, cell, relation, unless
-
-_RULES = read_rules("tile")
-TYPE = _RULES["tile-type"]
-TARGET_OP = _RULES["tile-target-op"]
-LOW_PRECISION = _RULES["tile-lowprec"]
-DTYPE = _RULES["tile-dtype"]
-EMPTY = _RULES["tile-empty"]
 
 _TILE_OPS: Final = tuple(name for name, (family, _, _) in OPS.items() if family in TILE_FAMILIES)
 ALL_OPS: Final = (*_TILE_OPS, *(name for name, (family, _, _) in OPS.items() if family in MATRIX_FAMILIES))
@@ -78,7 +71,7 @@ def check_operand_types(operands: TileOperands) -> Iterator[Finding]:
                 message = f"{operand} of {name} must be a tile, found {type_text(value.type)}"
                 help = "load it into a tile with pto.tload" if operand != "dst" else "store a tile with pto.tstore"
                 mended = (exchange_groups(),)
-                yield operands.finding(TYPE, ALWAYS, operand, message, help, index=index, remedies=mended)
+                yield operands.finding("tile-type", ALWAYS, operand, message, help, index=index, remedies=mended)
 
 
 _VALUE_FORM_ATTRIBUTE = {"pto.mgather": "coalesce"}
@@ -95,10 +88,10 @@ def check_availability(operands: TileOperands) -> Iterator[Finding]:
     refused = _unavailable(name)
     if refused.a2a3 or refused.a5:
         target = "a5" if refused.a2a3 else "a2a3"
-        yield operands.finding(TARGET_OP, refused, None, f"{name} exists on {target} only")
+        yield operands.finding("tile-target-op", refused, None, f"{name} exists on {target} only")
     elif word is not None and operands.value_form and not operands.enumerator(word):
         message = f"{name} without {word} exists on a5 only"
-        yield operands.finding(TARGET_OP, _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
+        yield operands.finding("tile-target-op", _NOT_ON_A2A3, None, message, "coalesce = #pto<coalesce row>")
 
 
 @cache
@@ -142,7 +135,7 @@ def check_element_types(operands: TileOperands) -> Iterator[Finding]:
             free = Cell(None, None if both or refused.a5 else free.a5)
             where = "" if refused.a5 else " on a2a3"
             message = f"{operand} of {name} has element type {element}, which the operation does not take{where}"
-            yield operands.finding(LOW_PRECISION, refused, operand, message)
+            yield operands.finding("tile-lowprec", refused, operand, message)
     operand = _data_operand(operands)
     tile = operands.tile(operand)
     if tile is not None:
@@ -167,13 +160,13 @@ def _element_type(operands: TileOperands, operand: str, tile: Tile, free: Cell) 
     refused = Cell(free.a2a3 and refused.a2a3 if a2a3 else None, free.a5 and refused.a5 if a5 else None)
     if refused.a2a3 or refused.a5:
         message = f"{operand} of {name} has element type {element}"
-        yield operands.finding(DTYPE, refused, operand, message, _allowed(key))
+        yield operands.finding("tile-dtype", refused, operand, message, _allowed(key))
         return
     documented = _undocumented_element(key, element)
     if documented.a2a3 or documented.a5:
         refused = Cell(free.a2a3 and documented.a2a3 and ADVICE.a2a3, free.a5 and documented.a5 and ADVICE.a5)
         message = f"{name} on element type {element} is not documented"
-        yield operands.finding(DTYPE, refused, operand, message)
+        yield operands.finding("tile-dtype", refused, operand, message)
 
 
 @lru_cache(4_096)
@@ -201,5 +194,5 @@ def check_emptiness(operands: TileOperands) -> Iterator[Finding]:
         tile = operands.tile(operand)
         if tile is not None and operand not in _SCRATCH and 0 in (tile.valid_rows, tile.valid_cols):
             message = f"{operand} of {operands.op_name} has no valid elements ({tile.valid_rows}x{tile.valid_cols})"
-            yield operands.finding(EMPTY, ADVICE, operand, message)
+            yield operands.finding("tile-empty", ADVICE, operand, message)
             return

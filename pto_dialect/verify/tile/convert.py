@@ -15,16 +15,9 @@ from pto_dialect.targets.tcvt_pairs import wraps_by_default
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, WARNING, read_rules
+from ..engine.rule import SHAPES, WARNING
 from .facts import Tile, place, statically_differ, tile_of
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
-
-_RULES = read_rules("tile")
-SOFT_PAIR = _RULES["tcvt-pair-undocumented"]
-LOW_PAIR = _RULES["tcvt-lowprec-pair"]
-SHAPE = _RULES["tcvt-shape"]
-TMP = _RULES["tcvt-tmp"]
-SATURATION = _RULES["tcvt-sat-no-effect"]
 
 
 @relation("pto.tcvt")
@@ -40,13 +33,15 @@ def check_pairs(t: TileOperands) -> Iterator[Finding]:
         severity = unless(lambda p: p.arch == "a2a3" or p.tcvt_finding(source, target) is None)
         if severity.a5 is not None:
             help = "low-precision types convert from and to f32, hif8 also from f16, fp4 from and to bf16"
-            yield t.finding(LOW_PAIR, severity, None, f"pto.tcvt does not convert {pair}", help)
+            yield t.finding("tcvt-lowprec-pair", severity, None, f"pto.tcvt does not convert {pair}", help)
     else:
         severity = unless(lambda p: p.tcvt_finding(source, target) is None, WARNING)
         if severity.a2a3 is not None or severity.a5 is not None:
             both = severity.a2a3 is severity.a5
             where = "" if both else f" on {'a5' if severity.a5 is not None else 'a2a3'}"
-            yield t.finding(SOFT_PAIR, severity, None, f"the conversion of {pair} is not documented{where}")
+            yield t.finding(
+                "tcvt-pair-undocumented", severity, None, f"the conversion of {pair} is not documented{where}"
+            )
 
 
 @relation("pto.tcvt")
@@ -58,7 +53,9 @@ def check_saturation(t: TileOperands) -> Iterator[Finding]:
     severity = unless(lambda p: p.arch != "a2a3" or wraps_by_default(src.element, dst.element), WARNING)
     if severity.a2a3 is not None:
         message = f"the conversion of {src.element} to {dst.element} saturates on a2a3, sat_mode OFF has no effect"
-        yield t.finding(SATURATION, severity, None, message, "leave it out", remedies=(without_attribute("sat_mode"),))
+        yield t.finding(
+            "tcvt-sat-no-effect", severity, None, message, "leave it out", remedies=(without_attribute("sat_mode"),)
+        )
 
 
 @relation("pto.tcvt")
@@ -71,7 +68,7 @@ def check_valid_regions(t: TileOperands) -> Iterator[Finding]:
     if statically_differ(rows, wanted_rows) or statically_differ(cols, wanted_cols):
         found = f"{rows}x{cols} and {wanted_rows}x{wanted_cols}".replace("-1", "?")
         message = f"src and dst of pto.tcvt must have the same valid elements, found {found}"
-        yield t.finding(SHAPE, ALWAYS, "src", message)
+        yield t.finding("tcvt-shape", ALWAYS, "src", message)
 
 
 def _valid(tile: Tile) -> tuple[int, int]:
@@ -99,7 +96,7 @@ def check_physical_shapes(op: Operation, ctx: Context) -> None:
     found, wanted = _logical(src, src.rows, src.cols), _logical(dst, dst.rows, dst.cols)
     if min(*found, *wanted) >= 0 and found != wanted:
         message = f"src and dst of pto.tcvt must have the same shape, found {found[0]}x{found[1]}"
-        ctx.report(SHAPE, op, f"{message} and {wanted[0]}x{wanted[1]} elements", at=place(op, source))
+        ctx.report("tcvt-shape", op, f"{message} and {wanted[0]}x{wanted[1]} elements", at=place(op, source))
 
 
 @relation("pto.tcvt")
@@ -107,6 +104,6 @@ def check_scratch(t: TileOperands) -> Iterator[Finding]:
     """Checks the scratch tile."""
     for _, tile in t.tiles("tmp"):
         if tile.loc not in (None, "vec"):
-            yield t.memory_finding(TMP, ALWAYS, "tmp", tile.loc, "vec")
+            yield t.memory_finding("tcvt-tmp", ALWAYS, "tmp", tile.loc, "vec")
         elif tile.blayout == "col_major":
-            yield t.finding(TMP, ALWAYS, "tmp", "tmp of pto.tcvt must be row_major, found col_major")
+            yield t.finding("tcvt-tmp", ALWAYS, "tmp", "tmp of pto.tcvt must be row_major, found col_major")

@@ -9,15 +9,9 @@ from collections.abc import Iterator
 from pto_dialect.diagnostics.remedies.order import without_operand
 from pto_dialect.targets.tile_rules import ROWEXPAND_TMP_OPS
 
-from ..engine.rule import WARNING, read_rules
-from .arith import ROW_MAJOR, VALID_COLS, VALID_ROWS
+from ..engine.rule import WARNING
 from .facts import Tile, statically_differ
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, relation, unless
-
-_RULES = read_rules("tile")
-VECTOR = _RULES["rowexpand-vector"]
-NO_TMP = _RULES["rowexpand-no-tmp-a5"]
-NONEMPTY = _RULES["rowexpand-nonempty"]
 
 _EXTREMA = tuple(f"pto.trowexpand{op}" for op in ("max", "min", "expdif"))
 """Operations that are refused where neither operand can be the vector."""
@@ -41,7 +35,7 @@ def check_arithmetic_vector(t: TileOperands) -> Iterator[Finding]:
     yield from _not_full(t, "src0", full, dst, severity)
     fault = vector_fault(vector, dst)
     if fault is not None:
-        yield t.finding(VECTOR, severity, "src1", f"src1 of {t.op_name} must have {fault}")
+        yield t.finding("rowexpand-vector", severity, "src1", f"src1 of {t.op_name} must have {fault}")
 
 
 @relation(*_EXTREMA)
@@ -65,7 +59,7 @@ def check_either_is_vector(t: TileOperands) -> Iterator[Finding]:
         yield from _not_full(t, name, tile, dst, ALWAYS)
     fault = vector_fault(vector, dst)
     if fault is not None:
-        yield t.finding(VECTOR, ALWAYS, other, f"{other} of {t.op_name} must have {fault}")
+        yield t.finding("rowexpand-vector", ALWAYS, other, f"{other} of {t.op_name} must have {fault}")
 
 
 def _fills(tile: Tile, dst: Tile) -> bool:
@@ -78,10 +72,10 @@ def _fills(tile: Tile, dst: Tile) -> bool:
 def _not_full(t: TileOperands, name: str, tile: Tile, dst: Tile, severity: Cell) -> Iterator[Finding]:
     if tile.blayout == "col_major":
         message = f"{name} of {t.op_name} must be row_major, found col_major"
-        yield t.finding(ROW_MAJOR, severity, name, message)
+        yield t.finding("tile-row-major", severity, name, message)
     for rule_, axis, found, wanted in (
-        (VALID_ROWS, "rows", tile.valid_rows, dst.valid_rows),
-        (VALID_COLS, "columns", tile.valid_cols, dst.valid_cols),
+        ("tile-valid-rows", "rows", tile.valid_rows, dst.valid_rows),
+        ("tile-valid-cols", "columns", tile.valid_cols, dst.valid_cols),
     ):
         if statically_differ(found, wanted):
             what = f"must have the same number of valid {axis}, found {found} and {wanted}"
@@ -115,7 +109,9 @@ def check_expand_nonempty(t: TileOperands) -> Iterator[Finding]:
 
 def _nothing_to_do(t: TileOperands, name: str, tile: Tile) -> Finding:
     found = f"{tile.valid_rows}x{tile.valid_cols}".replace("-1", "?")
-    return t.finding(NONEMPTY, ALWAYS, name, f"{name} of {t.op_name} must not be empty, found {found} valid elements")
+    return t.finding(
+        "rowexpand-nonempty", ALWAYS, name, f"{name} of {t.op_name} must not be empty, found {found} valid elements"
+    )
 
 
 @relation(*(f"pto.{op}" for op in sorted(ROWEXPAND_TMP_OPS)))
@@ -124,4 +120,4 @@ def check_no_scratch(t: TileOperands) -> Iterator[Finding]:
     if "tmp" in t.values and t.enumerator("precisionType") != "high_precision":
         severity = unless(lambda profile: profile.tile_rules.rowexpand_tmp is None, WARNING)
         message = f"{t.op_name} takes no scratch tile on a5"
-        yield t.finding(NO_TMP, severity, "tmp", message, "leave it out", remedies=(without_operand(),))
+        yield t.finding("rowexpand-no-tmp-a5", severity, "tmp", message, "leave it out", remedies=(without_operand(),))

@@ -8,19 +8,9 @@ from pto_dialect.diagnostics.remedies.order import without_attribute
 from pto_dialect.ir.core.types import TileBufType, type_text
 from pto_dialect.ir.tile.move import TFillPadInplaceOp, TFillPadOp
 
-from ..engine.rule import read_rules
 from .facts import Tile
 from .relations import ALWAYS, Finding, TileOperands, relation
 from .scalar import element_text
-
-_RULES = read_rules("tile")
-PADVAL = _RULES["fillpad-padval"]
-FILL_SHAPE = _RULES["fillpad-shape"]
-FILL_ELEM = _RULES["fillpad-elem"]
-CONCAT_COLS = _RULES["tconcat-cols"]
-CONCAT_INDEX = _RULES["concatidx-idx"]
-GETSET = _RULES["getset-val"]
-FILL_MODE = _RULES["fillpad-mode"]
 
 _FILLS = ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
 
@@ -34,22 +24,22 @@ def check_padding(t: TileOperands) -> Iterator[Finding]:
     both_mat = src.loc == "mat" == dst.loc
     if isinstance(t.op, TFillPadOp) and "mode" in t.op.attributes:
         fixed = (without_attribute("mode"),)
-        yield t.finding(FILL_MODE, ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out", remedies=fixed)
+        yield t.finding("fillpad-mode", ALWAYS, "mode", "pto.tfillpad has no mode", "leave it out", remedies=fixed)
     if dst.pad == "null":
         message = f"dst of {t.op_name} must have a pad value, found pad=null"
-        yield t.finding(PADVAL, ALWAYS, "dst", message, "pad=1 (zero), pad=2 (max) or pad=3 (min)")
+        yield t.finding("fillpad-padval", ALWAYS, "dst", message, "pad=1 (zero), pad=2 (max) or pad=3 (min)")
     stated = t.enumerator("padValue")
     if stated and dst.loc not in (None, "mat"):
-        yield t.finding(PADVAL, ALWAYS, "padValue", f"padValue belongs to tiles in mat, found {dst.loc}")
+        yield t.finding("fillpad-padval", ALWAYS, "padValue", f"padValue belongs to tiles in mat, found {dst.loc}")
     elif stated and dst.pad is not None and stated != dst.pad:
         message = f"padValue must be the pad value of dst, {dst.pad}, found {stated}"
-        yield t.finding(PADVAL, ALWAYS, "padValue", message)
+        yield t.finding("fillpad-padval", ALWAYS, "padValue", message)
     if src.bits != dst.bits:
         message = f"src and dst of {t.op_name} must have elements of one size"
-        yield t.finding(FILL_ELEM, ALWAYS, "src", f"{message}, found {src.element} and {dst.element}")
+        yield t.finding("fillpad-elem", ALWAYS, "src", f"{message}, found {src.element} and {dst.element}")
     elif src.bits not in (8, 16, 32):
         message = f"elements of {t.op_name} must have 1, 2 or 4 bytes, found {src.element}"
-        yield t.finding(FILL_ELEM, ALWAYS, "src", message)
+        yield t.finding("fillpad-elem", ALWAYS, "src", message)
     yield from _fill_shape(t, src, dst, both_mat)
 
 
@@ -58,7 +48,7 @@ def _fill_shape(t: TileOperands, src: Tile, dst: Tile, both_mat: bool) -> Iterat
     if isinstance(t.op, TFillPadOp) and both_mat and isinstance(source, TileBufType) and source != target:
         assert target is not None
         message = "src and dst of a pto.tfillpad in mat must have one type"
-        yield t.finding(FILL_SHAPE, ALWAYS, "src", f"{message}, found {source} and {type_text(target)}")
+        yield t.finding("fillpad-shape", ALWAYS, "src", f"{message}, found {source} and {type_text(target)}")
         return
     if min(src.rows, src.cols, dst.rows, dst.cols) < 0:
         return
@@ -67,9 +57,9 @@ def _fill_shape(t: TileOperands, src: Tile, dst: Tile, both_mat: bool) -> Iterat
     if isinstance(t.op, TFillPadInplaceOp) or (isinstance(t.op, TFillPadOp) and dst.loc not in (None, "vec")):
         if not equal:
             message = f"src and dst of {t.op_name} must have the same shape, {found}"
-            yield t.finding(FILL_SHAPE, ALWAYS, "src", message)
+            yield t.finding("fillpad-shape", ALWAYS, "src", message)
     elif src.rows > dst.rows or src.cols > dst.cols:
-        yield t.finding(FILL_SHAPE, ALWAYS, "src", f"src of {t.op_name} must fit into dst, {found}")
+        yield t.finding("fillpad-shape", ALWAYS, "src", f"src of {t.op_name} must fit into dst, {found}")
 
 
 @relation("pto.tconcat")
@@ -79,7 +69,7 @@ def check_concatenation(t: TileOperands) -> Iterator[Finding]:
     counts = [tile.valid_cols for _, tile in sources]
     if dst is not None and dst.cols >= 0 and len(counts) == 2 and min(counts) >= 0 and sum(counts) > dst.cols:
         message = f"dst of pto.tconcat needs {counts[0]} + {counts[1]} columns, found {dst.cols}"
-        yield t.finding(CONCAT_COLS, ALWAYS, "dst", message)
+        yield t.finding("tconcat-cols", ALWAYS, "dst", message)
 
 
 @relation("pto.tconcatidx")
@@ -88,10 +78,10 @@ def check_concatenation_counts(t: TileOperands) -> Iterator[Finding]:
     for name, tile in t.tiles("src0Idx", "src1Idx"):
         if tile.element not in ("i8", "i16", "i32"):
             message = f"{name} of pto.tconcatidx must be i8, i16 or i32, found {tile.element}"
-            yield t.finding(CONCAT_INDEX, ALWAYS, name, message)
+            yield t.finding("concatidx-idx", ALWAYS, name, message)
         if tile.valid_cols == 0:
             message = f"{name} of pto.tconcatidx must have at least one valid column"
-            yield t.finding(CONCAT_INDEX, ALWAYS, name, message)
+            yield t.finding("concatidx-idx", ALWAYS, name, message)
 
 
 @relation("pto.tgetval")
@@ -102,10 +92,10 @@ def check_read_element(t: TileOperands) -> Iterator[Finding]:
         return
     if src.loc not in (None, "vec"):
         message = f"the scalar unit reads tiles in vec only, found {src.loc}"
-        yield t.finding(GETSET, ALWAYS, "src", message, "move the tile to vec first")
+        yield t.finding("getset-val", ALWAYS, "src", message, "move the tile to vec first")
     elif t.op.results and type_text(t.op.results[0].type).removeprefix("!pto.") != src.element:
         message = f"the result of pto.tgetval has the element type of src, {src.element}"
-        yield t.finding(GETSET, ALWAYS, None, f"{message}, found {type_text(t.op.results[0].type)}")
+        yield t.finding("getset-val", ALWAYS, None, f"{message}, found {type_text(t.op.results[0].type)}")
 
 
 @relation("pto.tsetval")
@@ -114,4 +104,4 @@ def check_write_element(t: TileOperands) -> Iterator[Finding]:
     dst = t.tile("dst")
     if dst is not None and element_text(t, "val") not in ("", dst.element):
         message = f"val of pto.tsetval must have the element type of dst, {dst.element}"
-        yield t.finding(GETSET, ALWAYS, "val", f"{message}, found {t.type_name('val')}")
+        yield t.finding("getset-val", ALWAYS, "val", f"{message}, found {t.type_name('val')}")

@@ -18,20 +18,13 @@ from pto_dialect.targets.tile_dtypes import TRANDOM_ROUNDS
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, read_rules
+from ..engine.rule import SHAPES
 from .facts import Tile, statically_differ, tile_of
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
 
 _COUNTS = "vector<4xi16>"
 _COUNT_TYPES = tuple(VectorType(kind, [4]) for kind in (I16, IntegerType(16, Signedness.UNSIGNED)))
 
-_RULES = read_rules("tile")
-CI_TYPES = _RULES["tci-types"]
-TRI_FLAG = _RULES["ttri-flag"]
-SORT_TYPES = _RULES["sort-types"]
-MERGE_FORM = _RULES["mrgsort-form"]
-HIST_FORM = _RULES["hist-form"]
-RANDOM_ROUNDS = _RULES["random-rounds"]
 
 _SORT_MULTIPLE: Final = 64
 """A block length is a multiple of this many elements."""
@@ -45,17 +38,17 @@ def check_sequence(t: TileOperands) -> Iterator[Finding]:
         return
     if t.type_name("S") != dst.element:
         message = f"S of pto.tci must have the element type of dst, {dst.element}, found {t.type_name('S')}"
-        yield t.finding(CI_TYPES, ALWAYS, "S", message)
+        yield t.finding("tci-types", ALWAYS, "S", message)
     tmp = t.tile("tmp")
     if tmp is not None and (tmp.bits != 32 or tmp.layout not in (None, "ND")):
         found = f"{tmp.element} ({tmp.layout_text})"
         message = f"tmp of pto.tci must have 4-byte elements and be row_major without boxes on a2a3, found {found}"
-        yield t.finding(CI_TYPES, cell("E/"), "tmp", message)
+        yield t.finding("tci-types", cell("E/"), "tmp", message)
     elif tmp is not None and tmp.layout is not None and tmp.fractal != 512:
         message = f"tmp of pto.tci must have fractal 512 on a2a3, found {tmp.fractal}"
-        yield t.finding(CI_TYPES, cell("E/"), "tmp", message)
+        yield t.finding("tci-types", cell("E/"), "tmp", message)
     if dst.cols == 1:
-        yield t.finding(CI_TYPES, ALWAYS, "dst", "dst of pto.tci must have more than one column")
+        yield t.finding("tci-types", ALWAYS, "dst", "dst of pto.tci must have more than one column")
 
 
 @relation("pto.ttri")
@@ -64,7 +57,7 @@ def check_triangle(t: TileOperands) -> Iterator[Finding]:
     flag = t.number("upperOrLower")
     if flag not in (None, 0, 1):
         message, mended = f"upperOrLower must be 0 or 1, found {flag}", (nearest_number(flag, "0", "1"),)
-        yield t.finding(TRI_FLAG, ALWAYS, "upperOrLower", message, remedies=mended)
+        yield t.finding("ttri-flag", ALWAYS, "upperOrLower", message, remedies=mended)
 
 
 @relation("pto.tsort32")
@@ -72,7 +65,7 @@ def check_sort_positions(t: TileOperands) -> Iterator[Finding]:
     """Checks the positions that a sort yields."""
     idx = t.tile("idx")
     if idx is not None and signless(idx.element) != "i32":
-        yield t.finding(SORT_TYPES, ALWAYS, "idx", f"idx of pto.tsort32 must be i32 or ui32, found {idx.element}")
+        yield t.finding("sort-types", ALWAYS, "idx", f"idx of pto.tsort32 must be i32 or ui32, found {idx.element}")
 
 
 @relation("pto.tmrgsort")
@@ -82,18 +75,18 @@ def check_merge_form(t: TileOperands) -> Iterator[Finding]:
     if "blockLen" in t.values:
         if len(sources) != 1 or "tmp" in t.values or "excuted" in t.values:
             message = "tmrgsort with a block length takes one source and one destination"
-            yield t.finding(MERGE_FORM, ALWAYS, None, message)
+            yield t.finding("mrgsort-form", ALWAYS, None, message)
     else:
         if not 2 <= len(sources) <= 4:
             message = f"tmrgsort merges 2 to 4 sources, found {len(sources)}"
-            yield t.finding(MERGE_FORM, ALWAYS, "srcs", message, "one source is merged with a block length")
+            yield t.finding("mrgsort-form", ALWAYS, "srcs", message, "one source is merged with a block length")
         if "excuted" not in t.values:
             if not t.value_form:
                 message = "tmrgsort of several sources needs counts after its destination"
-                yield t.finding(MERGE_FORM, ALWAYS, None, message, f"outs(%dst, %excuted : type, {_COUNTS})")
+                yield t.finding("mrgsort-form", ALWAYS, None, message, f"outs(%dst, %excuted : type, {_COUNTS})")
         elif t.type("excuted") not in _COUNT_TYPES:
             message = f"excuted must be {_COUNTS}, found {t.type_name('excuted')}"
-            yield t.finding(MERGE_FORM, ALWAYS, "excuted", message)
+            yield t.finding("mrgsort-form", ALWAYS, "excuted", message)
 
 
 @relation("pto.tmrgsort")
@@ -108,24 +101,24 @@ def check_merge_shapes(t: TileOperands) -> Iterator[Finding]:
             continue
         if tile.rows >= 0 and tile.rows != 1:
             message = f"{name} of pto.tmrgsort must be one row, found {tile.rows}"
-            yield t.finding(MERGE_FORM, ALWAYS, name, message, index=index)
+            yield t.finding("mrgsort-form", ALWAYS, name, message, index=index)
         if dst is not None and tile.element != dst.element:
             message = f"{name} of pto.tmrgsort must have the element type of dst, {dst.element}"
-            yield t.finding(MERGE_FORM, ALWAYS, name, f"{message}, found {tile.element}", index=index)
+            yield t.finding("mrgsort-form", ALWAYS, name, f"{message}, found {tile.element}", index=index)
     if dst is None:
         return
     if "blockLen" in t.values and sources and sources[0] is not None and statically_differ(sources[0].cols, dst.cols):
         message = f"src and dst of pto.tmrgsort must have as many columns, found {sources[0].cols} and {dst.cols}"
-        yield t.finding(MERGE_FORM, ALWAYS, "dsts", message)
+        yield t.finding("mrgsort-form", ALWAYS, "dsts", message)
     if tmp is None or tmp.cols < 0:
         return
     widths = [tile.cols for tile in sources if tile is not None]
     if tmp.cols < dst.cols:
         message = f"tmp of pto.tmrgsort must have {dst.cols} columns like dst, found {tmp.cols}"
-        yield t.finding(MERGE_FORM, ALWAYS, "tmp", message)
+        yield t.finding("mrgsort-form", ALWAYS, "tmp", message)
     elif min(widths, default=-1) >= 0 and tmp.cols < sum(widths):
         message = f"tmp of pto.tmrgsort needs the {sum(widths)} columns of all sources, found {tmp.cols}"
-        yield t.finding(MERGE_FORM, ADVICE, "tmp", message)
+        yield t.finding("mrgsort-form", ADVICE, "tmp", message)
 
 
 @checks(SHAPES, "pto.tmrgsort")
@@ -135,7 +128,7 @@ def check_block_length(op: Operation, ctx: Context) -> None:
     length = ctx.constant(value)
     if length is not None and (length <= 0 or length % _SORT_MULTIPLE):
         message = f"blockLen must be a positive multiple of {_SORT_MULTIPLE}, found {length}"
-        ctx.report(MERGE_FORM, op, message, at=value)
+        ctx.report("mrgsort-form", op, message, at=value)
 
 
 @relation("pto.thistogram")
@@ -146,27 +139,27 @@ def check_histogram(t: TileOperands) -> Iterator[Finding]:
         stated, byte = byte, 1 if legacy else 0
         if stated not in (None, byte):
             message = f"byte = {stated} contradicts the older isMSB, which means byte = {byte}"
-            yield t.finding(HIST_FORM, ALWAYS, "isMSB", message, "leave isMSB out")
+            yield t.finding("hist-form", ALWAYS, "isMSB", message, "leave isMSB out")
             return
     byte = 1 if byte is None else byte
     if not 0 <= byte <= 3:
         message, mended = f"byte must be 0, 1, 2 or 3, found {byte}", (nearest_number(byte, "0", "1", "2", "3"),)
-        yield t.finding(HIST_FORM, ALWAYS, "byte", message, remedies=mended)
+        yield t.finding("hist-form", ALWAYS, "byte", message, remedies=mended)
         return
     for name, tile in t.tiles("src", "dst", "idx"):
         if tile.loc not in (None, "vec"):
-            yield t.memory_finding(HIST_FORM, ALWAYS, name, tile.loc, "vec")
+            yield t.memory_finding("hist-form", ALWAYS, name, tile.loc, "vec")
         elif name != "idx" and tile.layout not in (None, "ND"):
-            yield t.finding(HIST_FORM, ALWAYS, name, f"{name} of pto.thistogram must be ND, found {tile.layout}")
+            yield t.finding("hist-form", ALWAYS, name, f"{name} of pto.thistogram must be ND, found {tile.layout}")
     yield from _bins(t)
     src, idx = t.tile("src"), t.tile("idx")
     if src is None or idx is None:
         return
     if signless(idx.element) != "i8":
-        yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of pto.thistogram must be ui8, found {idx.element}")
+        yield t.finding("hist-form", ALWAYS, "idx", f"idx of pto.thistogram must be ui8, found {idx.element}")
     if src.bits == 16:
         if byte > 1:
-            yield t.finding(HIST_FORM, ALWAYS, "byte", f"a 16-bit source has bytes 0 and 1, found byte = {byte}")
+            yield t.finding("hist-form", ALWAYS, "byte", f"a 16-bit source has bytes 0 and 1, found byte = {byte}")
         yield from _column_filter(t, src, idx)
     elif byte != 3:
         yield from _row_filter(t, src, idx, 3 - byte)
@@ -177,38 +170,38 @@ def _bins(t: TileOperands) -> Iterator[Finding]:
     if src is None or dst is None:
         return
     if signless(dst.element) != "i32":
-        yield t.finding(HIST_FORM, ALWAYS, "dst", f"dst of pto.thistogram must be ui32, found {dst.element}")
+        yield t.finding("hist-form", ALWAYS, "dst", f"dst of pto.thistogram must be ui32, found {dst.element}")
     if statically_differ(src.rows, dst.rows) or statically_differ(src.valid_rows, dst.valid_rows):
         message = f"dst needs the rows of src, {src.rows} ({src.valid_rows} valid)"
         found = f"{dst.rows} ({dst.valid_rows} valid)"
-        yield t.finding(HIST_FORM, ALWAYS, "dst", f"{message}, found {found}".replace("-1", "?"))
+        yield t.finding("hist-form", ALWAYS, "dst", f"{message}, found {found}".replace("-1", "?"))
     if 0 <= dst.cols < 256 or 0 < dst.valid_cols < 256:
         message = f"dst needs 256 columns, found {dst.cols} ({dst.valid_cols} valid)"
-        yield t.finding(HIST_FORM, ALWAYS, "dst", message)
+        yield t.finding("hist-form", ALWAYS, "dst", message)
 
 
 def _column_filter(t: TileOperands, src: Tile, idx: Tile) -> Iterator[Finding]:
     """Checks a 16-bit source: one filter byte for each row."""
     if idx.layout not in (None, "DN"):
         message = f"idx of a 16-bit source must be DN, found {idx.layout}"
-        yield t.finding(HIST_FORM, ALWAYS, "idx", message, "blayout=col_major")
+        yield t.finding("hist-form", ALWAYS, "idx", message, "blayout=col_major")
     elif statically_differ(src.rows, idx.rows) or statically_differ(src.valid_rows, idx.valid_rows):
         message = f"idx of a 16-bit source needs the rows of src, {src.rows}, found {idx.rows}"
-        yield t.finding(HIST_FORM, ALWAYS, "idx", message)
+        yield t.finding("hist-form", ALWAYS, "idx", message)
     elif idx.cols > 1 or idx.valid_cols > 1:
-        yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of a 16-bit source is one column, found {idx.cols}")
+        yield t.finding("hist-form", ALWAYS, "idx", f"idx of a 16-bit source is one column, found {idx.cols}")
 
 
 def _row_filter(t: TileOperands, src: Tile, idx: Tile, depth: int) -> Iterator[Finding]:
     """Checks a 32-bit source: one row of filter bytes for each byte above the selected one."""
     if idx.layout not in (None, "ND"):
-        yield t.finding(HIST_FORM, ALWAYS, "idx", f"idx of a 32-bit source must be ND, found {idx.layout}")
+        yield t.finding("hist-form", ALWAYS, "idx", f"idx of a 32-bit source must be ND, found {idx.layout}")
     elif statically_differ(src.cols, idx.cols) or statically_differ(src.valid_cols, idx.valid_cols):
         message = f"idx of a 32-bit source needs the columns of src, {src.cols}, found {idx.cols}"
-        yield t.finding(HIST_FORM, ALWAYS, "idx", message)
+        yield t.finding("hist-form", ALWAYS, "idx", message)
     elif statically_differ(idx.rows, depth) or (idx.valid_rows > 0 and idx.valid_rows != depth):
         message = f"byte = {3 - depth} of a 32-bit source needs {depth} rows of idx, found {idx.rows}"
-        yield t.finding(HIST_FORM, ALWAYS, "idx", message)
+        yield t.finding("hist-form", ALWAYS, "idx", message)
 
 
 _WORDS: Final = ("key0", "key1", "counter0", "counter1", "counter2", "counter3")
@@ -220,8 +213,8 @@ def check_random_numbers(t: TileOperands) -> Iterator[Finding]:
     rounds = t.number("rounds")
     if rounds is not None and rounds not in TRANDOM_ROUNDS:
         message, mended = f"rounds must be 7 or 10, found {rounds}", (nearest_number(rounds, "7", "10"),)
-        yield t.finding(RANDOM_ROUNDS, ALWAYS, "rounds", message, remedies=mended)
+        yield t.finding("random-rounds", ALWAYS, "rounds", message, remedies=mended)
     for name in _WORDS:
         if t.type_name(name) not in ("", "i32"):
             message = f"{name} of pto.trandom must be i32, found {t.type_name(name)}"
-            yield t.finding(RANDOM_ROUNDS, ALWAYS, name, message)
+            yield t.finding("random-rounds", ALWAYS, name, message)

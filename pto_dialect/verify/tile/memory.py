@@ -27,23 +27,9 @@ from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.element_types import FP4, is_low_precision
 from pto_dialect.targets.tile_pairs import AccStore
 
-from ..engine.rule import ERROR, read_rules
+from ..engine.rule import ERROR
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
-
-_RULES = read_rules("tile")
-TYPES = _RULES["tload-types"]
-LOC = _RULES["tload-loc"]
-COUNT = _RULES["tload-count"]
-WIDE_PAD = _RULES["tload-i64-pad"]
-VEC_LAYOUT = _RULES["tload-vec-layout"]
-PAD_ARGUMENTS = _RULES["tload-pad-args"]
-STORE_LOC = _RULES["tstore-src-loc"]
-STORE_ELEM = _RULES["tstore-elem"]
-STORE_QUANT = _RULES["tstore-prequant-acc"]
-STORE_COLS = _RULES["tstore-acc-cols"]
-STORE_FP = _RULES["tstore-fp"]
-PRINT = _RULES["tprint-form"]
 
 _ON_A5 = cell("/E")
 _ON_A2A3 = cell("E/")
@@ -64,11 +50,11 @@ def _view_type(operands: TileOperands, name: str) -> Iterator[Finding]:
         for index, dim in enumerate(kind.shape):
             if dim == 0 or dim < DYNAMIC:
                 message = f"dimension {index} of {name} of {operands.op_name} must be positive, found {dim}"
-                yield operands.finding(TYPES, ALWAYS, name, message)
+                yield operands.finding("tload-types", ALWAYS, name, message)
     elif kind is not None:
         help = "take a part of the view with pto.partition_view" if isinstance(kind, TensorViewType) else None
         message = f"{name} of {operands.op_name} must be !pto.partition_tensor_view, found {type_text(kind)}"
-        yield operands.finding(TYPES, ALWAYS, name, message, help)
+        yield operands.finding("tload-types", ALWAYS, name, message, help)
 
 
 def _same_size(operands: TileOperands, view: Attribute, tile: Tile) -> bool:
@@ -112,7 +98,7 @@ def _vec_layout(operands: TileOperands, name: str, tile: Tile, *, single: bool) 
     if single and 1 in (tile.rows, tile.cols):
         return
     message = f"{name} of {operands.op_name} is laid out {tile.layout_text}, on a5 it must be ND, DN or NZ"
-    yield operands.finding(VEC_LAYOUT, _ON_A5, name, message)
+    yield operands.finding("tload-vec-layout", _ON_A5, name, message)
 
 
 # ------------------------------------------------------------ loads
@@ -125,7 +111,7 @@ def check_load(operands: TileOperands) -> Iterator[Finding]:
     view, tile = operands.type("src"), operands.tile("dst")
     if tile is not None and tile.loc is not None and tile.loc not in A5.tload_destinations:
         severity = cell("E/W") if tile.loc == "scaling" else ALWAYS
-        yield operands.memory_finding(LOC, severity, "dst", tile.loc, "vec", "mat")
+        yield operands.memory_finding("tload-loc", severity, "dst", tile.loc, "vec", "mat")
     if not isinstance(view, MemRefType):
         yield from _view_type(operands, "src")
     if view is None or tile is None:
@@ -133,7 +119,7 @@ def check_load(operands: TileOperands) -> Iterator[Finding]:
     if not _same_size(operands, view, tile):
         message = f"elements of {name} must have one size, found {_element(view)} and {tile.element}"
         help = f"load into a tile of {_element(view)} and convert that with pto.tcvt"
-        yield operands.finding(TYPES, ALWAYS, "src", message, help, remedies=(convert_elements(),))
+        yield operands.finding("tload-types", ALWAYS, "src", message, help, remedies=(convert_elements(),))
     yield from _view_element(operands, view, tile)
     if isinstance(operands.op, TLoadOp) and not _lowered(operands):
         yield from _load_form(operands, view, tile)
@@ -147,7 +133,7 @@ def _view_element(operands: TileOperands, view: Attribute, tile: Tile) -> Iterat
     refused = unless(lambda profile: profile.low_precision_allowed(operands.op_name[4:], element))
     if any(refused):
         message = f"elements of type {element} are not moved by {operands.op_name} on a2a3"
-        yield operands.finding(TYPES, refused, "src", message)
+        yield operands.finding("tload-types", refused, "src", message)
 
 
 def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[Finding]:
@@ -155,21 +141,21 @@ def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[
     pads = A5.tile_rules.tload_wide_pads
     if tile.bits == 64 and tile.pad is not None and pads is not None and tile.pad not in pads:
         message = f"dst of {operands.op_name} has 8-byte elements and pad {tile.pad}; a5 pads them with zero only"
-        yield operands.finding(WIDE_PAD, _ON_A5, "dst", message)
+        yield operands.finding("tload-i64-pad", _ON_A5, "dst", message)
     differing = _counts_differ(view, tile)
     if differing is not None:
         message = f"src of {operands.op_name} has {differing[0]} elements, dst has {differing[1]} valid ones"
         packed = tile.element in FP4
         help = "views of packed numbers count the pairs, or the single numbers" if packed else None
-        yield operands.finding(COUNT, ALWAYS if packed else ADVICE, "src", message, help)
+        yield operands.finding("tload-count", ALWAYS if packed else ADVICE, "src", message, help)
     value = operands.type("pad_value")
     if operands.enumerator("pad_mode") == "PadValue":
         if value is None:
             message = f"{operands.op_name} with pad_mode PadValue needs a pad_value"
-            yield operands.finding(PAD_ARGUMENTS, ALWAYS, None, message)
+            yield operands.finding("tload-pad-args", ALWAYS, None, message)
         elif element_name(value) != tile.element:
             message = f"pad_value of {operands.op_name} must be {tile.element}, found {element_name(value)}"
-            yield operands.finding(PAD_ARGUMENTS, ALWAYS, "pad_value", message)
+            yield operands.finding("tload-pad-args", ALWAYS, "pad_value", message)
 
 
 # ------------------------------------------------------------ stores
@@ -195,24 +181,24 @@ def check_store(operands: TileOperands) -> Iterator[Finding]:
     differing = None if with_table else _counts_differ(operands.type("dst"), tile)
     if differing is not None:
         message = f"dst of {name} has {differing[0]} elements, src has {differing[1]} valid ones"
-        yield operands.finding(COUNT, ALWAYS, "dst", message)
+        yield operands.finding("tload-count", ALWAYS, "dst", message)
 
 
 def _store_source(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
     name, loc, view = operands.op_name, tile.loc or "", operands.type("dst")
     where = unless(lambda profile: loc in profile.tstore_sources)
     if any(where):
-        yield operands.memory_finding(STORE_LOC, where, "src", loc, "vec", "acc" if where.a2a3 else "acc on a5")
+        yield operands.memory_finding("tstore-src-loc", where, "src", loc, "vec", "acc" if where.a2a3 else "acc on a5")
         if where == ALWAYS:
             return
     quantised = operands.value("preQuantScalar") is not None
     if loc != "acc":
         if quantised:
             message = f"preQuantScalar of {name} needs a source in acc, found {loc}"
-            yield operands.finding(STORE_QUANT, ALWAYS, "preQuantScalar", message)
+            yield operands.finding("tstore-prequant-acc", ALWAYS, "preQuantScalar", message)
         if operands.enumerator("reluPreMode") not in ("", "no_relu"):
             message = f"reluPreMode of {name} needs a source in acc, found {loc}"
-            yield operands.finding(STORE_QUANT, ALWAYS, "reluPreMode", message)
+            yield operands.finding("tstore-prequant-acc", ALWAYS, "reluPreMode", message)
         yield from _vec_layout(operands, "src", tile, single=True)
         if isinstance(view, PartitionViewType):
             yield from _plain_elements(operands, tile, view)
@@ -225,11 +211,11 @@ def _plain_elements(operands: TileOperands, tile: Tile, view: PartitionViewType)
     if not _same_size(operands, view, tile):
         message = f"elements of {name} must have one size, found {tile.element} and {element}"
         help = f"convert the tile to {element} with pto.tcvt first"
-        yield operands.finding(STORE_ELEM, ALWAYS, "dst", message, help, remedies=(convert_elements(),))
+        yield operands.finding("tstore-elem", ALWAYS, "dst", message, help, remedies=(convert_elements(),))
     elif is_low_precision(element) and not is_low_precision(tile.element):
         refused = unless(lambda profile: profile.low_precision_allowed("tstore", element))
         message = f"elements of type {element} are not stored on a2a3"
-        yield operands.finding(STORE_ELEM, refused, "dst", message)
+        yield operands.finding("tstore-elem", refused, "dst", message)
 
 
 def _accumulator_elements(operands: TileOperands, tile: Tile, element: str, quantised: bool) -> Iterator[Finding]:
@@ -242,14 +228,14 @@ def _accumulator_elements(operands: TileOperands, tile: Tile, element: str, quan
         where = "" if refused == ALWAYS else " on a2a3" if refused.a2a3 else " on a5"
         message = f"{operands.op_name} cannot store {tile.element} as {element} {way}{where}"
         help = None if quantised else "narrower types need preQuantScalar or fp"
-        yield operands.finding(STORE_ELEM, refused, "dst", message, help)
+        yield operands.finding("tstore-elem", refused, "dst", message, help)
 
 
 def _store_columns(operands: TileOperands, tile: Tile, limits: AccStore) -> Iterator[Finding]:
     low, high = limits.cols
     if not low <= tile.cols <= high or tile.valid_cols > limits.valid_cols[1]:
         message = f"src of {operands.op_name} must have {low} to {high} columns, found {dim_text(tile.cols)}"
-        yield operands.finding(STORE_COLS, ALWAYS, "src", message)
+        yield operands.finding("tstore-acc-cols", ALWAYS, "src", message)
 
 
 def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
@@ -257,18 +243,18 @@ def _store_fp(operands: TileOperands, tile: Tile) -> Iterator[Finding]:
     name, table = operands.op_name, operands.tile("fp")
     if tile.loc not in (None, "acc"):
         message = f"src of {name} with channel parameters must be in acc, found {tile.loc}"
-        yield operands.finding(STORE_FP, ALWAYS, "src", message)
+        yield operands.finding("tstore-fp", ALWAYS, "src", message)
     elif tile.element not in ("f32", "i32", "si32", "ui32"):
         message = f"src of {name} with channel parameters must be f32 or i32, found {tile.element}"
-        yield operands.finding(STORE_FP, _ON_A2A3 if name.endswith("_fp") else ALWAYS, "src", message)
+        yield operands.finding("tstore-fp", _ON_A2A3 if name.endswith("_fp") else ALWAYS, "src", message)
     if table is not None and table.loc not in (None, "scaling"):
-        yield operands.memory_finding(STORE_FP, ALWAYS, "fp", table.loc, "scaling")
+        yield operands.memory_finding("tstore-fp", ALWAYS, "fp", table.loc, "scaling")
     if operands.value("preQuantScalar") is not None:
         message = f"{name} takes fp or preQuantScalar, not both"
-        yield operands.finding(STORE_FP, ALWAYS, "preQuantScalar", message)
+        yield operands.finding("tstore-fp", ALWAYS, "preQuantScalar", message)
     if operands.enumerator("stPhase") not in ("", "unspecified"):
         message = f"{name} with channel parameters has the phase unspecified"
-        yield operands.finding(STORE_FP, ALWAYS, "stPhase", message)
+        yield operands.finding("tstore-fp", ALWAYS, "stPhase", message)
 
 
 # ------------------------------------------------------------ printing
@@ -283,21 +269,21 @@ def check_printing(operands: TileOperands) -> Iterator[Finding]:
     if tile is None:
         if workspace is not None:
             message = "tmp of pto.tprint belongs to a tile, the source is a view"
-            yield operands.finding(PRINT, ALWAYS, "tmp", message)
+            yield operands.finding("tprint-form", ALWAYS, "tmp", message)
         return
     if workspace is None:
         if tile.loc not in (None, "vec"):
             message = f"src of pto.tprint must be in vec, found {tile.loc}"
             help = "give a view as workspace to print tiles of other memories"
-            yield operands.finding(PRINT, ALWAYS, "src", message, help)
+            yield operands.finding("tprint-form", ALWAYS, "src", message, help)
         return
     if tile.loc in ("mat", "acc", "vec", None):
         if tile.loc == "mat":
             message = "mat tiles are printed on a2a3 only"
-            yield operands.finding(PRINT, Cell(None, ERROR), "src", message)
+            yield operands.finding("tprint-form", Cell(None, ERROR), "src", message)
     else:
         message = f"src of pto.tprint must be in vec, mat or acc, found {tile.loc}"
-        yield operands.finding(PRINT, ALWAYS, "src", message)
+        yield operands.finding("tprint-form", ALWAYS, "src", message)
     if not isinstance(workspace, PartitionViewType) or element_name(workspace.element) != tile.element:
         message = f"tmp of pto.tprint must be a partition view of {tile.element}, found {type_text(workspace)}"
-        yield operands.finding(PRINT, ALWAYS, "tmp", message)
+        yield operands.finding("tprint-form", ALWAYS, "tmp", message)

@@ -9,19 +9,13 @@ from collections.abc import Iterator
 
 from pto_dialect.targets.a5 import A5
 
-from ..engine.rule import ERROR, read_rules
+from ..engine.rule import ERROR
 from .facts import Tile, is_lowered
 from .form import is_zz_move
 from .relations import ALWAYS, Cell, Finding, TileOperands, cell, relation, unless
-from .scale_order import ZZ, reordering
-
-_RULES = read_rules("tile")
-PAIR = _RULES["tmov-pair"]
-SHAPE = _RULES["tmov-shape"]
-FP_XOR_SCALAR = _RULES["tmov-fp-xor-scalar"]
-ACC_MODE = _RULES["tmov-acc-mode"]
-FP_LAYOUT = _RULES["tmov-fp-layout"]
-TRANSPOSE = _RULES["ttrans-elem"]
+from .scale_order import (
+    reordering,
+)
 
 ON_A2A3 = cell("E/")
 ON_A5 = cell("/E")
@@ -42,7 +36,7 @@ def fixpipe_inputs(operands: TileOperands, source: str | None) -> Iterator[Findi
     table = operands.tile("fp")
     if scalar and "fp" in operands.values:
         message = f"{name} takes fp or preQuantScalar, not both"
-        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "preQuantScalar", message)
+        yield operands.finding("tmov-fp-xor-scalar", ALWAYS, "preQuantScalar", message)
     if source not in (None, "acc"):
         for present, option in (
             ("fp" in operands.values, "fp"),
@@ -51,9 +45,9 @@ def fixpipe_inputs(operands: TileOperands, source: str | None) -> Iterator[Findi
         ):
             if present:
                 message = f"{option} of {name} needs a source in acc, found {source}"
-                yield operands.finding(FP_XOR_SCALAR, ALWAYS, option, message)
+                yield operands.finding("tmov-fp-xor-scalar", ALWAYS, option, message)
     if table is not None and table.loc not in (None, "scaling"):
-        yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "fp", table.loc, "scaling")
+        yield operands.memory_finding("tmov-fp-xor-scalar", ALWAYS, "fp", table.loc, "scaling")
 
 
 def vec_mode(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
@@ -64,10 +58,10 @@ def vec_mode(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Fin
     if (source.loc, target.loc) != ("acc", "vec"):
         if source.loc is not None and target.loc is not None:
             message = f"accToVecMode of {name} belongs to acc to vec, found {source.loc} to {target.loc}"
-            yield operands.finding(ACC_MODE, ALWAYS, "accToVecMode", message)
+            yield operands.finding("tmov-acc-mode", ALWAYS, "accToVecMode", message)
     elif mode.startswith("dual") and ("fp" in operands.values or "preQuantScalar" in operands.values):
         message = f"{name} with quantisation has a single accToVecMode, found {mode}"
-        yield operands.finding(ACC_MODE, ALWAYS, "accToVecMode", message)
+        yield operands.finding("tmov-acc-mode", ALWAYS, "accToVecMode", message)
 
 
 def is_nz(tile: Tile) -> bool:
@@ -97,7 +91,7 @@ def check_move(operands: TileOperands) -> Iterator[Finding]:
         pair = (source.loc, target.loc)
         refused = unless(lambda profile: pair in profile.tmov_pairs)
         if any(refused):
-            yield operands.finding(PAIR, refused, "dst", _pair_message(name, pair, refused), _pairs(source.loc))
+            yield operands.finding("tmov-pair", refused, "dst", _pair_message(name, pair, refused), _pairs(source.loc))
             if refused == ALWAYS:
                 return
     yield from fixpipe_inputs(operands, source.loc)
@@ -106,10 +100,10 @@ def check_move(operands: TileOperands) -> Iterator[Finding]:
     yield from _fixpipe_layouts(operands, source, target)
     if "fp" in operands.values and source.loc == "acc" and not is_quantisable(source.element):
         message = f"src of {name} with channel parameters must be f32 or i32, found {source.element}"
-        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)
+        yield operands.finding("tmov-fp-xor-scalar", ALWAYS, "src", message)
     if operands.enumerator("grpAxis"):
         message = f"grpAxis of {name} belongs to the reordering of MX scales, which has a third vec tile"
-        yield operands.finding(ZZ, ALWAYS, "grpAxis", message)
+        yield operands.finding("tmov-zz", ALWAYS, "grpAxis", message)
 
 
 def _pair_message(name: str, pair: tuple[str, str], refused: Cell) -> str:
@@ -129,7 +123,7 @@ def _shapes(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Find
     if (source.rows, source.cols) != (target.rows, target.cols):
         found = f"{source.rows}x{source.cols} and {target.rows}x{target.cols}"
         message = f"src and dst of {operands.op_name} must have one physical shape, found {found}"
-        yield operands.finding(SHAPE, ALWAYS if source.loc == "mat" else ON_A2A3, "dst", message)
+        yield operands.finding("tmov-shape", ALWAYS if source.loc == "mat" else ON_A2A3, "dst", message)
 
 
 def _fixpipe_layouts(operands: TileOperands, source: Tile, target: Tile) -> Iterator[Finding]:
@@ -145,13 +139,13 @@ def _fixpipe_layouts(operands: TileOperands, source: Tile, target: Tile) -> Iter
         yield layout_finding(operands, "dst", target, ON_A2A3)
     elif target.layout is not None and target.fractal != 512:
         message = f"dst of {operands.op_name} must have fractal 512 on a2a3, found {target.fractal}"
-        yield operands.finding(FP_LAYOUT, ON_A2A3, "dst", message)
+        yield operands.finding("tmov-fp-layout", ON_A2A3, "dst", message)
 
 
 def layout_finding(operands: TileOperands, name: str, tile: Tile, refused: Cell) -> Finding:
     """Returns a finding for an operand that should be laid out in column-ordered row-major blocks."""
     message = f"{name} of {operands.op_name} must be laid out col_major/row_major, found {tile.layout_text}"
-    return operands.finding(FP_LAYOUT, refused, name, message)
+    return operands.finding("tmov-fp-layout", refused, name, message)
 
 
 @relation("pto.tmov.fp")
@@ -164,14 +158,14 @@ def check_move_with_table(operands: TileOperands) -> Iterator[Finding]:
     if target.loc not in (None, "mat") or source.loc not in (None, "acc"):
         pair = (source.loc or "?", target.loc or "?")
         refused = Cell(ERROR, None if pair in A5.tmov_pairs else ERROR)
-        yield operands.finding(PAIR, refused, "dst", _pair_message(name, pair, refused), _pairs("acc"))
+        yield operands.finding("tmov-pair", refused, "dst", _pair_message(name, pair, refused), _pairs("acc"))
         return
     table = operands.tile("fp")
     if table is not None and table.loc not in (None, "scaling"):
-        yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "fp", table.loc, "scaling")
+        yield operands.memory_finding("tmov-fp-xor-scalar", ALWAYS, "fp", table.loc, "scaling")
     if not is_quantisable(source.element):
         message = f"src of {name} must be f32 or i32, found {source.element}"
-        yield operands.finding(FP_XOR_SCALAR, ALWAYS, "src", message)
+        yield operands.finding("tmov-fp-xor-scalar", ALWAYS, "src", message)
     yield from _fixpipe_layouts(operands, source, target)
 
 
@@ -187,7 +181,7 @@ def check_transpose(operands: TileOperands) -> Iterator[Finding]:
         return
     if source.bits not in (8, 16, 32):
         message = f"elements of {name} must have 1, 2 or 4 bytes, found {source.element}"
-        yield operands.finding(TRANSPOSE, ALWAYS, "src", message)
+        yield operands.finding("ttrans-elem", ALWAYS, "src", message)
         return
     align = A5.tile_rules.ttrans_major_align
     for operand in ("src", "dst"):
@@ -198,4 +192,4 @@ def check_transpose(operands: TileOperands) -> Iterator[Finding]:
         if size % align:
             side = "rows" if tile.blayout == "row_major" else "columns"
             message = f"{side} of {operand} of {name} must be a multiple of {align} bytes on a5, found {size}"
-            yield operands.finding(TRANSPOSE, ON_A5, operand, message)
+            yield operands.finding("ttrans-elem", ON_A5, operand, message)

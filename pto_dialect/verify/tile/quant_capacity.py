@@ -9,13 +9,9 @@ from typing import Final
 
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
-from ..engine.rule import read_rules
 from .facts import Tile
 from .quant import check_block_shapes
 from .relations import ALWAYS, Finding, TileOperands, relation
-
-_RULES = read_rules("tile")
-MX_CAPACITY = _RULES["quant-mx-room"]
 
 _TILES: Final = ("src", "dst", "exp", "max", "scaling", "exp_zz")
 _UNROLLED: Final = 256
@@ -36,7 +32,7 @@ def _block_capacity(t: TileOperands) -> Iterator[Finding]:
     tiles = dict(t.tiles(*_TILES))
     for name, tile in tiles.items():
         if min(tile.rows, tile.cols, tile.valid_rows, tile.valid_cols) < 0:
-            yield t.finding(MX_CAPACITY, ALWAYS, name, f"{name} of pto.tquant.mx must have known sizes")
+            yield t.finding("quant-mx-room", ALWAYS, name, f"{name} of pto.tquant.mx must have known sizes")
             return
     if {"src", "dst", "exp", "max", "scaling"} - tiles.keys():
         return
@@ -53,13 +49,13 @@ def _block_capacity(t: TileOperands) -> Iterator[Finding]:
 def _columns(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Finding]:
     if tile.cols != wanted:
         message = f"{name} of pto.tquant.mx must have {wanted} physical columns, found {tile.cols}"
-        yield t.finding(MX_CAPACITY, ALWAYS, name, message)
+        yield t.finding("quant-mx-room", ALWAYS, name, message)
 
 
 def _room(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Finding]:
     if tile.rows * tile.cols < wanted:
         message = f"{name} of pto.tquant.mx needs room for {wanted} elements, found {tile.rows * tile.cols}"
-        yield t.finding(MX_CAPACITY, ALWAYS, name, message)
+        yield t.finding("quant-mx-room", ALWAYS, name, message)
 
 
 def _along_rows(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterator[Finding]:
@@ -69,7 +65,7 @@ def _along_rows(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterat
         wanted, exp = (src.rows // 64, -(-2 * src.cols // 32) * 32), tiles["exp"]
         if (exp.rows, exp.cols) != wanted:
             message = f"interleaved exponents must be {wanted[0]}x{wanted[1]} elements, found {exp.rows}x{exp.cols}"
-            yield t.finding(MX_CAPACITY, ALWAYS, "exp", message)
+            yield t.finding("quant-mx-room", ALWAYS, "exp", message)
     for name in names:
         yield from _columns(t, name, tiles[name], src.cols)
         yield from _room(t, name, tiles[name], needed)
@@ -80,19 +76,19 @@ def _along_columns(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Ite
         tile = tiles[name]
         if tile.valid_rows != 1 and tile.cols != tile.valid_cols:
             message = f"{name} of pto.tquant.mx is one row, or its rows follow each other without a gap"
-            yield t.finding(MX_CAPACITY, ALWAYS, name, f"{message}, found {tile.valid_cols} of {tile.cols} columns")
+            yield t.finding("quant-mx-room", ALWAYS, name, f"{message}, found {tile.valid_cols} of {tile.cols} columns")
     groups, exp = src.valid_rows * (src.valid_cols // MX_SCALE_GROUP), tiles["exp"]
     needed = groups
     if exp.rows == 1:
         if src.cols != src.valid_cols:
             found = f"{src.valid_cols} of {src.cols} columns"
             message = f"exponents in one row need a source without padding, found {found}"
-            yield t.finding(MX_CAPACITY, ALWAYS, "src", message)
+            yield t.finding("quant-mx-room", ALWAYS, "src", message)
         elements, valid = src.rows * src.cols, src.valid_rows * src.cols
         unrolled = src.bits == 32 and elements > _LEAST_UNROLLED and not elements % _UNROLLED and not valid % _UNROLLED
         block = _SCALE_BLOCK.get(src.bits, 1)
         needed = -(-groups * (1 + unrolled) // block) * block
     elif exp.valid_rows == 1 != src.valid_rows:
-        yield t.finding(MX_CAPACITY, ALWAYS, "exp", f"a list of exponents is one row, found {exp.rows} rows")
+        yield t.finding("quant-mx-room", ALWAYS, "exp", f"a list of exponents is one row, found {exp.rows} rows")
     yield from _room(t, "max", tiles["max"], groups)
     yield from _room(t, "scaling", tiles["scaling"], needed)

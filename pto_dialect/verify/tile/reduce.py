@@ -7,16 +7,8 @@ from typing import Final
 
 from pto_dialect.diagnostics.remedies.order import missing_entry
 
-from ..engine.rule import read_rules
-from .arith import ROW_MAJOR
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation
-
-_RULES = read_rules("tile")
-REDUCE_NONEMPTY = _RULES["reduce-nonempty"]
-ARG_DST = _RULES["reduce-arg-dst"]
-COLSUM_TMP = _RULES["colsum-binary-tmp"]
-PART_VALID = _RULES["part-valid"]
 
 _ROW: Final = tuple(f"pto.trow{op}" for op in ("sum", "max", "min", "prod"))
 _ROW_ARG: Final = ("pto.trowargmax", "pto.trowargmin")
@@ -47,7 +39,7 @@ def check_nonempty(t: TileOperands) -> Iterator[Finding]:
     for axis, count in (("row", src.valid_rows), ("column", src.valid_cols)):
         if count == 0:
             message = f"src of {t.op_name} must have at least one valid {axis}"
-            yield t.finding(REDUCE_NONEMPTY, severity or ALWAYS, "src", message)
+            yield t.finding("reduce-nonempty", severity or ALWAYS, "src", message)
 
 
 @relation(*_ROW_ARG, *_COL_ARG)
@@ -56,7 +48,7 @@ def check_arg_destination(t: TileOperands) -> Iterator[Finding]:
     dst = t.tile("dst")
     if dst is not None and dst.element not in ("i32", "si32", "ui32"):
         message = f"dst of {t.op_name} holds positions and must be i32 or ui32, found {dst.element}"
-        yield t.finding(ARG_DST, ALWAYS, "dst", message)
+        yield t.finding("reduce-arg-dst", ALWAYS, "dst", message)
 
 
 @relation(*_ROW, *_ROW_ARG)
@@ -65,7 +57,7 @@ def check_column_destination(t: TileOperands) -> Iterator[Finding]:
     dst = t.tile("dst")
     if dst is not None and dst.blayout == "col_major" and dst.cols != 1:
         message = f"a col_major dst of {t.op_name} must be one column, found {dst.cols}"
-        yield t.finding(ROW_MAJOR, ALWAYS, "dst", message)
+        yield t.finding("tile-row-major", ALWAYS, "dst", message)
 
 
 @relation("pto.tcolsum")
@@ -74,10 +66,10 @@ def check_binary_sum(t: TileOperands) -> Iterator[Finding]:
     if "tmp" in t.values and t.number("isBinary") is None:
         message = "pto.tcolsum with a scratch tile must say isBinary"
         fixed = (missing_entry("isBinary = true"),)
-        yield t.finding(COLSUM_TMP, ALWAYS, "tmp", message, "add {isBinary = true}", remedies=fixed)
+        yield t.finding("colsum-binary-tmp", ALWAYS, "tmp", message, "add {isBinary = true}", remedies=fixed)
     elif "tmp" not in t.values and t.number("isBinary"):
         message = "pto.tcolsum with isBinary needs a scratch tile"
-        yield t.finding(COLSUM_TMP, ADVICE, "isBinary", message, "add %tmp as the second input")
+        yield t.finding("colsum-binary-tmp", ADVICE, "isBinary", message, "add %tmp as the second input")
 
 
 @relation(*_PART)
@@ -91,11 +83,11 @@ def check_partial_regions(t: TileOperands) -> Iterator[Finding]:
         if _beyond(tile.valid_rows, dst.valid_rows) or _beyond(tile.valid_cols, dst.valid_cols):
             inside = False
             message = f"{name} of {t.op_name} must lie inside dst, found {_region(tile)} valid in {_region(dst)}"
-            yield t.finding(PART_VALID, ALWAYS, name, message)
+            yield t.finding("part-valid", ALWAYS, name, message)
     if inside and all(_short(tile, dst) for _, tile in sources):
         regions = " and ".join(_region(tile) for _, tile in sources)
         message = f"src0 or src1 of {t.op_name} must fill dst, found {regions} valid in {_region(dst)}"
-        yield t.finding(PART_VALID, _PART[t.op_name], "dst", message)
+        yield t.finding("part-valid", _PART[t.op_name], "dst", message)
 
 
 def _beyond(source: int, destination: int) -> bool:

@@ -27,7 +27,7 @@ from pto_dialect.targets.profile import Profile
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.moves import missing_move
-from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, Rule
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, rule_named
 from ..engine.rule_order import group_ranks
 from .facts import Tile, tile_of
 
@@ -73,7 +73,7 @@ class TargetHelp(NamedTuple):
 class Finding(NamedTuple):
     """A violated rule; ``operand`` is the position of the operand to point at, or a token of the statement."""
 
-    rule: Rule
+    rule: str
     cell: Cell
     operand: int | str | None
     message: str
@@ -146,7 +146,7 @@ class TileOperands:
 
     def finding(
         self,
-        rule: Rule,
+        rule: str,
         cell: Cell,
         at: str | None,
         message: str,
@@ -166,7 +166,7 @@ class TileOperands:
         return Finding(rule, cell, place, message, help, remedies)
 
     def memory_finding(
-        self, rule: Rule, cell: Cell, at: str, found: str | None, *wanted: str, role: str | None = None
+        self, rule: str, cell: Cell, at: str, found: str | None, *wanted: str, role: str | None = None
     ) -> Finding:
         """The finding that the operand ``at``, or its ``role``, is in ``found`` and not in one of those ``wanted``."""
         name = role or at
@@ -263,7 +263,7 @@ def help_for(help: str | TargetHelp | None, ctx: Context) -> str | None:
 def _check(stage: str) -> Callable[[Operation, Context], None]:
     def check(op: Operation, ctx: Context) -> None:
         for finding in findings_of(op, ctx):
-            if finding.rule.stage == stage:
+            if rule_named(finding.rule).stage == stage:
                 severity = severity_of(finding.cell, ctx)
                 if severity is not None:
                     place = finding.operand

@@ -17,21 +17,9 @@ from pto_dialect.targets.profile import Profile
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING, read_rules
+from ..engine.rule import ERROR, SHAPES, STRUCTURE, WARNING
 from .facts import Tile
 from .relations import ADVICE, ALWAYS, Finding, TileOperands, cell, relation, unless
-
-_RULES = read_rules("tile")
-SCALAR_TYPE = _RULES["tile-scalar-type"]
-SCALAR_TYPE_SOFT = _RULES["tile-scalar-type-soft"]
-ONE_SCALAR = _RULES["tile-one-scalar"]
-SHIFT_NONNEG = _RULES["tile-shift-nonneg"]
-DISTINCT_STORAGE = _RULES["tile-distinct-storage"]
-CMP_DST = _RULES["tile-cmp-dst"]
-SEL_MASK = _RULES["tile-sel-mask"]
-HIGHPREC_TMP = _RULES["tile-highprec-tmp"]
-POW_FORM = _RULES["tile-pow-form"]
-ADDC_SHAPE = _RULES["taddc-shape"]
 
 STRICT_SCALARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -54,7 +42,7 @@ def check_strict_scalar(t: TileOperands) -> Iterator[Finding]:
     tile = t.tile(like)
     if tile is not None and t.type_name(number) and element_text(t, number) != tile.element:
         message = f"{number} of {t.op_name} must have the element type of {like}, {tile.element}"
-        yield t.finding(SCALAR_TYPE, ALWAYS, number, f"{message}, found {t.type_name(number)}")
+        yield t.finding("tile-scalar-type", ALWAYS, number, f"{message}, found {t.type_name(number)}")
 
 
 _WIDTH_CHECKED: Final = {"pto.tdivs": True}
@@ -74,10 +62,10 @@ def check_soft_scalar(t: TileOperands) -> Iterator[Finding]:
         return
     if _WIDTH_CHECKED.get(t.op_name) and isinstance(t.type(number), IndexType):
         message = f"the number of {t.op_name} must be an integer or a float of a known width, found index"
-        yield t.finding(SCALAR_TYPE, ALWAYS, number, message)
+        yield t.finding("tile-scalar-type", ALWAYS, number, message)
     elif element_text(t, number) != tile.element:
         message = f"the number has type {t.type_name(number)} and is converted to {tile.element}"
-        yield t.finding(SCALAR_TYPE_SOFT, ADVICE, number, message)
+        yield t.finding("tile-scalar-type-soft", ADVICE, number, message)
 
 
 def element_text(t: TileOperands, name: str) -> str:
@@ -95,7 +83,7 @@ def check_one_scalar(t: TileOperands) -> Iterator[Finding]:
     found = " and ".join(t.type_name(name) for name in ("src", "scalar"))
     message = f"pto.tdivs takes one tile and one number, found {found}"
     help, fixed = ("use pto.tdiv for two tiles", (other_operation("pto.tdiv", False),)) if tiles else (None, ())
-    yield t.finding(ONE_SCALAR, ALWAYS, "scalar", message, help, remedies=fixed)
+    yield t.finding("tile-one-scalar", ALWAYS, "scalar", message, help, remedies=fixed)
 
 
 _PACKED_BITS: Final = {"pto.tcmp": ALWAYS, "pto.tcmps": ADVICE}
@@ -111,14 +99,14 @@ def check_compare_destination(t: TileOperands) -> Iterator[Finding]:
     if dst.element not in ("i8", "si8", "ui8"):
         severity = _PACKED_BITS[t.op_name]
         message = f"dst of {t.op_name} holds packed bits and must be i8, found {dst.element}"
-        yield t.finding(CMP_DST, severity, "dst", message)
+        yield t.finding("tile-cmp-dst", severity, "dst", message)
     elif src is not None and src.valid_cols >= 0 and 0 <= dst.cols * 8 < src.valid_cols:
         needed = -(-src.valid_cols // 8)
         message = f"dst of {t.op_name} needs {needed} bytes in each row for {src.valid_cols} bits, found {dst.cols}"
-        yield t.finding(CMP_DST, _TOO_NARROW[t.op_name], "dst", message)
+        yield t.finding("tile-cmp-dst", _TOO_NARROW[t.op_name], "dst", message)
     elif src is not None and src.rows != dst.rows and _PACKED_BITS[t.op_name] is ALWAYS:
         message = f"dst of {t.op_name} has as many rows as its sources, found {dst.rows} and {src.rows}"
-        yield t.finding(CMP_DST, cell("/E"), "dst", message)
+        yield t.finding("tile-cmp-dst", cell("/E"), "dst", message)
 
 
 @relation("pto.tsel", "pto.tsels")
@@ -129,7 +117,7 @@ def check_selection_mask(t: TileOperands) -> Iterator[Finding]:
         return
     bits, needed = mask.rows * mask.cols * mask.bits, dst.valid_rows * dst.valid_cols
     if 0 < bits < needed:
-        yield t.finding(SEL_MASK, ADVICE, "mask", f"mask of {t.op_name} holds {bits} bits for {needed} elements")
+        yield t.finding("tile-sel-mask", ADVICE, "mask", f"mask of {t.op_name} holds {bits} bits for {needed} elements")
 
 
 _PRECISE = {"pto.trsqrt": 32, "pto.trowexpanddiv": 0}
@@ -143,11 +131,11 @@ def check_high_precision(t: TileOperands) -> Iterator[Finding]:
     if tmp is None:
         if t.enumerator("precisionType") == "high_precision" and not t.value_form:
             message = f"{t.op_name} with high_precision needs a scratch tile"
-            yield t.finding(HIGHPREC_TMP, ALWAYS, "high_precision", message, "add %tmp as the last input")
+            yield t.finding("tile-highprec-tmp", ALWAYS, "high_precision", message, "add %tmp as the last input")
         return
     size, least = byte_size(tmp), _PRECISE[t.op_name]
     if size is not None and size < least:
-        yield t.finding(HIGHPREC_TMP, ALWAYS, "tmp", f"tmp of {t.op_name} needs {least} bytes, found {size}")
+        yield t.finding("tile-highprec-tmp", ALWAYS, "tmp", f"tmp of {t.op_name} needs {least} bytes, found {size}")
 
 
 def byte_size(tile: Tile) -> int | None:
@@ -160,10 +148,10 @@ def check_power_form(t: TileOperands) -> Iterator[Finding]:
     """Checks scratch and precision of powers."""
     dst = t.tile("dst")
     if "tmp" in t.values and dst is not None and signless(dst.element).startswith("i"):
-        yield t.finding(POW_FORM, ALWAYS, "tmp", f"{t.op_name} of {dst.element} takes no scratch tile")
+        yield t.finding("tile-pow-form", ALWAYS, "tmp", f"{t.op_name} of {dst.element} takes no scratch tile")
     if t.enumerator("precisionType") == "high_precision":
         severity = unless(lambda profile: bool(profile.tile_dtypes["tpow[high_precision]"]))
-        yield t.finding(POW_FORM, severity, "high_precision", f"precise {t.op_name} exists on a5 only")
+        yield t.finding("tile-pow-form", severity, "high_precision", f"precise {t.op_name} exists on a5 only")
 
 
 @relation("pto.taddc", "pto.taddsc")
@@ -177,7 +165,7 @@ def check_sum_shapes(t: TileOperands) -> Iterator[Finding]:
         if (tile.rows, tile.cols) != (model.rows, model.cols):
             found = f"{tile.rows}x{tile.cols} and {model.rows}x{model.cols}"
             message = f"{name} and {first} of {t.op_name} must have the same shape, found {found}"
-            yield t.finding(ADDC_SHAPE, ALWAYS, name, message)
+            yield t.finding("taddc-shape", ALWAYS, name, message)
 
 
 def _nowhere(profile: Profile) -> bool:
@@ -212,7 +200,9 @@ def check_distinct_storage(op: Operation, ctx: Context) -> None:
     if severity is not None:
         where = "" if _IN_PLACE[op.name] is _nowhere else f" on {ctx.profile.name}"
         message = f"{op.name} does not work in place{where}: its operands must be different tiles"
-        ctx.report(DISTINCT_STORAGE, op, message, at=repeated, severity=severity, help="give it another destination")
+        ctx.report(
+            "tile-distinct-storage", op, message, at=repeated, severity=severity, help="give it another destination"
+        )
 
 
 @checks(SHAPES, "pto.tshls")
@@ -220,4 +210,6 @@ def check_shift_count(op: Operation, ctx: Context) -> None:
     """Checks constant shift counts."""
     count = ctx.constant(named(op, "scalar"))
     if count is not None and count < 0:
-        ctx.report(SHIFT_NONNEG, op, f"the shift count must not be negative, found {count}", at=named(op, "scalar"))
+        ctx.report(
+            "tile-shift-nonneg", op, f"the shift count must not be negative, found {count}", at=named(op, "scalar")
+        )

@@ -8,16 +8,10 @@ from typing import Final
 
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
-from ..engine.rule import WARNING, read_rules
-from .arith import TMP_DTYPE
+from ..engine.rule import WARNING
 from .facts import Tile
 from .relations import Finding, TileOperands, cell, relation, unless
 from .scalar import byte_size
-
-_RULES = read_rules("tile")
-TREM_TMP = _RULES["tile-trem-tmp"]
-TMP_SIZE = _RULES["tile-tmp-size"]
-
 
 _REMAINDER_ROWS = {"pto.trem": 2, "pto.trems": 1}
 """Rows of the scratch tile of a remainder."""
@@ -31,13 +25,13 @@ def check_remainder_scratch(t: TileOperands) -> Iterator[Finding]:
         return
     if 0 <= tmp.valid_cols < dst.valid_cols:
         message = f"tmp of {t.op_name} needs {dst.valid_cols} valid columns like dst, found {tmp.valid_cols}"
-        yield t.finding(TREM_TMP, cell("E/W"), "tmp", message)
+        yield t.finding("tile-trem-tmp", cell("E/W"), "tmp", message)
     rows = _REMAINDER_ROWS[t.op_name]
     if 0 <= tmp.valid_rows < rows:
         message = f"tmp of {t.op_name} needs {rows} valid rows, found {tmp.valid_rows}"
         # The older version takes a scratch of the shape of dst, whatever its rows.
         severity = cell("W/") if dst.valid_rows == tmp.valid_rows else cell("E/")
-        yield t.finding(TREM_TMP, severity, "tmp", message)
+        yield t.finding("tile-trem-tmp", severity, "tmp", message)
 
 
 def _of(name: str) -> Callable[[TileOperands], int | None]:
@@ -163,7 +157,7 @@ def check_scratch_size(t: TileOperands) -> Iterator[Finding]:
     size = byte_size(tmp) if tmp is not None else None
     if needed is not None and size is not None and size < needed:
         message = f"tmp of {t.op_name} needs {needed} bytes on a2a3, found {size}"
-        yield t.finding(TMP_SIZE, _TOO_SMALL[t.op_name], "tmp", message)
+        yield t.finding("tile-tmp-size", _TOO_SMALL[t.op_name], "tmp", message)
 
 
 _SELECT_SCRATCH: Final[Mapping[str, Callable[[Tile, Tile], bool]]] = MappingProxyType(
@@ -183,4 +177,4 @@ def check_selection_scratch(t: TileOperands) -> Iterator[Finding]:
         return
     severity = unless(lambda profile: profile.tile_rules.select_tmp_ignored, WARNING)
     message = f"tmp of {t.op_name} must be ui8, found {tmp.element}"
-    yield t.finding(TMP_DTYPE, severity, "tmp", message)
+    yield t.finding("tile-tmp-dtype", severity, "tmp", message)

@@ -10,13 +10,9 @@ from typing import Final
 
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
-from ..engine.rule import read_rules
 from .facts import DYNAMIC, Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, cell, relation
 from .scalar import byte_size
-
-_RULES = read_rules("tile")
-TMP_SHAPE = _RULES["tile-tmp-shape"]
 
 ON_A2A3: Final = cell("E/")
 
@@ -27,7 +23,7 @@ def _short(found: int, needed: int) -> bool:
 
 
 def _finding(t: TileOperands, message: str) -> Finding:
-    return t.finding(TMP_SHAPE, ON_A2A3, "tmp", f"tmp of {t.op_name} {message}")
+    return t.finding("tile-tmp-shape", ON_A2A3, "tmp", f"tmp of {t.op_name} {message}")
 
 
 # ------------------------------------------------------------ positions of extrema
@@ -64,7 +60,7 @@ def check_column_positions(t: TileOperands) -> Iterator[Finding]:
         message = (
             f"tmp of {t.op_name} has {tmp.cols} columns, more than the {src.cols} of src, which may be searched too"
         )
-        yield t.finding(TMP_SHAPE, cell("W/"), "tmp", message, f"{src.rows}x{src.cols} as src")
+        yield t.finding("tile-tmp-shape", cell("W/"), "tmp", message, f"{src.rows}x{src.cols} as src")
     if _same_region(src, tmp):
         return
     if tmp.valid_rows == 0:
@@ -150,7 +146,7 @@ def check_halves(t: TileOperands) -> Iterator[Finding]:
     src, tmp = t.tile("src"), t.tile("tmp")
     if src is not None and tmp is not None and t.number("isBinary") and _short(tmp.cols, src.valid_cols):
         message = f"tmp of {t.op_name} needs {src.valid_cols} columns for those of src, found {tmp.cols}"
-        yield t.finding(TMP_SHAPE, ALWAYS, "tmp", message)
+        yield t.finding("tile-tmp-shape", ALWAYS, "tmp", message)
 
 
 @relation("pto.tprelu")

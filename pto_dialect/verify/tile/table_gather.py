@@ -19,19 +19,12 @@ from pto_dialect.targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.rule import TRIPLES, read_rules
+from ..engine.rule import TRIPLES
 from .facts import Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
 _MODE = "coalesce = #pto<coalesce row>"
 _ADD_MODE = f"add {_MODE}"
-
-_RULES = read_rules("tile")
-INDEX = _RULES["mgs-index"]
-TABLE = _RULES["mgs-table"]
-ATOMIC = _RULES["mgs-atomic"]
-LAYOUT = _RULES["mgs-layout"]
-COALESCE = _RULES["mgs-coalesce"]
 
 
 def _data(t: TileOperands) -> str:
@@ -53,10 +46,10 @@ def check_table_type(t: TileOperands) -> Iterator[Finding]:
     element = element_of(table)
     if isinstance(table, TileBufType):
         message = f"mem of {t.op_name} must be a view of global memory, found a tile"
-        yield t.finding(TABLE, ALWAYS, "mem", message)
+        yield t.finding("mgs-table", ALWAYS, "mem", message)
     elif element is not None and element != tile.element:
         message = f"mem of {t.op_name} must have the element type of {name}, {tile.element}, found {element}"
-        yield t.finding(TABLE, ALWAYS, "mem", message)
+        yield t.finding("mgs-table", ALWAYS, "mem", message)
 
 
 @relation("pto.mgather", "pto.mscatter")
@@ -69,36 +62,36 @@ def check_layouts(t: TileOperands) -> Iterator[Finding]:
         yield from _mat_destination(t, tile)
         if idx is not None:
             message = f"idx of {t.op_name} into mat must be a view of global memory, found a tile"
-            yield t.finding(LAYOUT, ALWAYS, "idx", message)
+            yield t.finding("mgs-layout", ALWAYS, "idx", message)
         return
     if "scratch" in t.values:
-        yield t.finding(LAYOUT, ALWAYS, "scratch", f"{t.op_name} takes scratch only when it fills a tile in mat")
+        yield t.finding("mgs-layout", ALWAYS, "scratch", f"{t.op_name} takes scratch only when it fills a tile in mat")
     if tile is not None and tile.loc not in (None, "vec"):
-        yield t.memory_finding(LAYOUT, ALWAYS, name, tile.loc, "vec")
+        yield t.memory_finding("mgs-layout", ALWAYS, name, tile.loc, "vec")
     elif tile is not None and tile.layout not in (None, "ND"):
-        yield t.finding(LAYOUT, ALWAYS, name, f"{name} of {t.op_name} must be ND, found {tile.layout}")
+        yield t.finding("mgs-layout", ALWAYS, name, f"{name} of {t.op_name} must be ND, found {tile.layout}")
     if idx is not None and idx.loc not in (None, "vec"):
-        yield t.memory_finding(LAYOUT, ALWAYS, "idx", idx.loc, "vec")
+        yield t.memory_finding("mgs-layout", ALWAYS, "idx", idx.loc, "vec")
     elif idx is not None and idx.slayout not in (None, "none_box"):
         message = f"idx of {t.op_name} must not have inner blocks, found slayout {idx.slayout}"
-        yield t.finding(LAYOUT, ALWAYS, "idx", message)
+        yield t.finding("mgs-layout", ALWAYS, "idx", message)
 
 
 def _mat_destination(t: TileOperands, tile: Tile) -> Iterator[Finding]:
     if tile.layout != "NZ" or tile.fractal != 512:
         found = f"{tile.layout} with fractal {tile.fractal}"
         message = f"a mat dst of pto.mgather must be NZ with fractal 512, found {found}"
-        yield t.finding(LAYOUT, ALWAYS, "dst", message)
+        yield t.finding("mgs-layout", ALWAYS, "dst", message)
     elif tile.bits and (tile.cols % (256 // tile.bits) or tile.rows % 16):
         block = f"16x{256 // tile.bits}"
         message = f"a mat dst of pto.mgather has whole blocks of {block}, found {tile.rows}x{tile.cols}"
-        yield t.finding(LAYOUT, ALWAYS, "dst", message)
+        yield t.finding("mgs-layout", ALWAYS, "dst", message)
     scratch = "scratch" in t.values
     if t.enumerator("coalesce") == "elem" and not scratch and not t.value_form:
         message = "pto.mgather of single elements into mat needs a scratch view"
-        yield t.finding(LAYOUT, ALWAYS, None, message, "add %scratch as the last input")
+        yield t.finding("mgs-layout", ALWAYS, None, message, "add %scratch as the last input")
     elif t.enumerator("coalesce") == "row" and scratch:
-        yield t.finding(LAYOUT, ALWAYS, "scratch", "pto.mgather of whole rows takes no scratch view")
+        yield t.finding("mgs-layout", ALWAYS, "scratch", "pto.mgather of whole rows takes no scratch view")
 
 
 @relation("pto.mgather", "pto.mscatter")
@@ -107,7 +100,7 @@ def check_indices(t: TileOperands) -> Iterator[Finding]:
     kind = t.type("idx")
     element = element_of(kind) if kind is not None else None
     if element is not None and signed_as_signless(element).removeprefix("u") != MGATHER_INDEX:
-        yield t.finding(INDEX, ALWAYS, "idx", f"idx of {t.op_name} must be i32, found {element}")
+        yield t.finding("mgs-index", ALWAYS, "idx", f"idx of {t.op_name} must be i32, found {element}")
     name = _data(t)
     tile, idx = t.tile(name), t.tile("idx")
     if tile is None or idx is None or isinstance(kind, PartitionViewType):
@@ -131,7 +124,7 @@ def check_indices(t: TileOperands) -> Iterator[Finding]:
         text = wanted.get(mode) or " or ".join(wanted.values())
         found = f"{idx.valid_rows}x{idx.valid_cols} ({idx.blayout or 'row_major'})"
         message = f"idx of {t.op_name} must have {text} valid elements, found {found}".replace("-1", "?")
-        yield t.finding(INDEX, ALWAYS, "idx", message)
+        yield t.finding("mgs-index", ALWAYS, "idx", message)
 
 
 @relation("pto.mgather")
@@ -139,7 +132,12 @@ def check_gather_mode(t: TileOperands) -> Iterator[Finding]:
     """Checks whether rows or elements are gathered; in the value form the types decide."""
     if not t.enumerator("coalesce") and not t.value_form:
         yield t.finding(
-            COALESCE, ALWAYS, None, "pto.mgather states its coalesce mode", _ADD_MODE, remedies=(missing_entry(_MODE),)
+            "mgs-coalesce",
+            ALWAYS,
+            None,
+            "pto.mgather states its coalesce mode",
+            _ADD_MODE,
+            remedies=(missing_entry(_MODE),),
         )
 
 
@@ -150,14 +148,14 @@ def check_atomic(t: TileOperands) -> Iterator[Finding]:
     allowed = MSCATTER_ATOMIC.get(mode)
     if allowed is not None and src is not None and signed_as_signless(src.element) not in allowed:
         message = f"mscatter cannot {mode} elements of type {src.element}: allowed are {', '.join(sorted(allowed))}"
-        yield t.finding(ATOMIC, ALWAYS, "src", message)
+        yield t.finding("mgs-atomic", ALWAYS, "src", message)
     for name in ("scatterAtomicOp", "scatterOob", "scatterConflict"):
         if t.enumerator(name) and not t.enumerator("coalesce"):
             message, fixed = f"{name} needs a coalesce mode", (missing_entry(_MODE),)
-            yield t.finding(COALESCE, ALWAYS, name, message, _ADD_MODE, remedies=fixed)
+            yield t.finding("mgs-coalesce", ALWAYS, name, message, _ADD_MODE, remedies=fixed)
     if t.enumerator("scatterConflict"):
         severity = unless(lambda profile: profile.arch == "a5")
-        yield t.finding(COALESCE, severity, "scatterConflict", "scatterConflict exists on a5 only")
+        yield t.finding("mgs-coalesce", severity, "scatterConflict", "scatterConflict exists on a5 only")
 
 
 @checks(TRIPLES, "pto.mgather", "pto.mscatter")
@@ -169,6 +167,6 @@ def check_table_layout(op: Operation, ctx: Context) -> None:
         layout = view.attributes.get("layout")
         if isinstance(layout, EnumAttr):
             if layout.value != "nd":
-                ctx.report(TABLE, op, f"mem of {op.name} must be an nd view, found {layout.value}", at=table)
+                ctx.report("mgs-table", op, f"mem of {op.name} must be an nd view, found {layout.value}", at=table)
             return
         view = (view.source if isinstance(view, PartitionViewOp) else view.ptr).owner

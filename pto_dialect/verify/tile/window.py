@@ -19,15 +19,16 @@ from pto_dialect.targets.tile_pairs import moves
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, Rule, read_rules
+from ..engine.rule import SHAPES
 from .facts import Tile, is_lowered, tile_of
-from .move import FP_XOR_SCALAR, ON_A2A3, ON_A5, fixpipe_inputs, is_nz, vec_mode
+from .move import (
+    ON_A2A3,
+    ON_A5,
+    fixpipe_inputs,
+    is_nz,
+    vec_mode,
+)
 from .relations import ALWAYS, Cell, Finding, TileOperands, relation, unless
-
-_RULES = read_rules("tile")
-EXTRACT_PAIR = _RULES["textract-pair"]
-INSERT_PAIR = _RULES["tinsert-pair"]
-BOUNDS = _RULES["extract-bounds"]
 
 _EXTRACTS = ("pto.textract", "pto.textract_fp")
 _INSERTS = ("pto.tinsert", "pto.tinsert_fp")
@@ -36,7 +37,7 @@ _INSERTS = ("pto.tinsert", "pto.tinsert_fp")
 class _Window:
     """A window operation whose tiles both have a location."""
 
-    def __init__(self, operands: TileOperands, rule_: Rule, source: Tile, target: Tile) -> None:
+    def __init__(self, operands: TileOperands, rule_: str, source: Tile, target: Tile) -> None:
         self.operands, self.rule = operands, rule_
         self.source, self.target = source, target
         self.name = operands.op_name
@@ -50,7 +51,7 @@ class _Window:
         return self.finding(cell, operand, message)
 
 
-def _window(operands: TileOperands, rule_: Rule) -> _Window | None:
+def _window(operands: TileOperands, rule_: str) -> _Window | None:
     source, target = operands.tile("src"), operands.tile("dst")
     if source is None or target is None or source.loc is None or target.loc is None:
         return None
@@ -60,7 +61,7 @@ def _window(operands: TileOperands, rule_: Rule) -> _Window | None:
 @relation(*_EXTRACTS)
 def check_extraction(operands: TileOperands) -> Iterator[Finding]:
     """Checks a window out of a tile."""
-    window = _window(operands, EXTRACT_PAIR)
+    window = _window(operands, "textract-pair")
     if window is None:
         return
     refused = unless(lambda profile: (window.source.loc, window.target.loc) in profile.textract_pairs)
@@ -106,7 +107,7 @@ def _l0_target(window: _Window) -> Iterator[Finding]:
 @relation(*_INSERTS)
 def check_insertion(operands: TileOperands) -> Iterator[Finding]:
     """Checks the insertion of a tile into a window."""
-    window = _window(operands, INSERT_PAIR)
+    window = _window(operands, "tinsert-pair")
     if window is None:
         return
     source, target = window.source, window.target
@@ -168,9 +169,9 @@ def _quantisation(window: _Window) -> Iterator[Finding]:
     if isinstance(operands.op, (TExtractFpOp, TInsertFpOp)):
         table = operands.tile("fp")
         if source.loc != "acc":
-            yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "src", source.loc, "acc")
+            yield operands.memory_finding("tmov-fp-xor-scalar", ALWAYS, "src", source.loc, "acc")
         if table is not None and table.loc not in (None, "scaling"):
-            yield operands.memory_finding(FP_XOR_SCALAR, ALWAYS, "fp", table.loc, "scaling")
+            yield operands.memory_finding("tmov-fp-xor-scalar", ALWAYS, "fp", table.loc, "scaling")
         if window.target.loc != "mat":
             yield operands.memory_finding(window.rule, ALWAYS, "dst", window.target.loc, "mat")
         return
@@ -226,7 +227,7 @@ def check_bounds(op: Operation, ctx: Context) -> None:
         if start is None:
             continue
         if start < 0:
-            ctx.report(BOUNDS, op, f"{index} of {op.name} must not be negative, found {start}", at=value)
+            ctx.report("extract-bounds", op, f"{index} of {op.name} must not be negative, found {start}", at=value)
             continue
         if source is None or target is None or lowered:
             continue
@@ -236,4 +237,4 @@ def check_bounds(op: Operation, ctx: Context) -> None:
             outer = "src" if extracts else "dst"
             words = {"rows": "rows", "cols": "columns"}[axis]
             message = f"{index} {start} and {size} {words} reach beyond the {whole} {words} of {outer} of {op.name}"
-            ctx.report(BOUNDS, op, message, at=value)
+            ctx.report("extract-bounds", op, message, at=value)

@@ -22,14 +22,12 @@ from pto_dialect.ir.vector.memory import VLdusOp
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check
-from ..engine.rule import STRUCTURE, read_rules
+from ..engine.rule import STRUCTURE
 from .common import mnemonics
 
 if TYPE_CHECKING:
     from xdsl.dialects.scf import ForOp
 
-_RULES = read_rules("vector")
-CHAIN = _RULES["align-chain"]
 
 _STREAMS = {
     **dict.fromkeys(mnemonics("vldas vldus"), "load"),
@@ -51,7 +49,7 @@ def check_consumed_state(op: Operation, ctx: Context) -> None:
     loop = _crossed_loop(state, op)
     if loop is not None:
         message = "a stream state from outside a loop is carried through its iter_args"
-        ctx.report(CHAIN, op, message, at=state)
+        ctx.report("align-chain", op, message, at=state)
         return
     origin = _origin(state)
     if origin == "unknown":
@@ -60,7 +58,7 @@ def check_consumed_state(op: Operation, ctx: Context) -> None:
     if origin != wanted:
         start = "pto.vldas" if wanted == "load" else "pto.init_align"
         found = f"it starts a {origin} stream" if origin else "its start is not visible here"
-        ctx.report(CHAIN, op, f"{op.name} continues a stream that {start} starts, but {found}", at=state)
+        ctx.report("align-chain", op, f"{op.name} continues a stream that {start} starts, but {found}", at=state)
 
 
 @checks(STRUCTURE, "pto.vldas", "pto.init_align", "pto.vldus", "pto.vstus", "pto.vstur", "pto.pstu")
@@ -93,14 +91,14 @@ def _same_streams(loop: ForOp, ctx: Context) -> None:
             kinds = _origin(state), _origin(passed)
             if "unknown" not in kinds and kinds[0] != kinds[1]:
                 message = f"the loop starts a {kinds[0]} stream, but hands on the state of a {kinds[1]} stream"
-                ctx.report(CHAIN, last, message, at=passed)
+                ctx.report("align-chain", last, message, at=passed)
 
 
 def _check_linear(value: SSAValue, op: Operation, ctx: Context) -> None:
     uses = list(value.uses)
     if len(uses) > 1 and not _are_exclusive(value, uses):
         message = f"the stream state is used {len(uses)} times; each state continues one stream once"
-        ctx.report(CHAIN, op, message)
+        ctx.report("align-chain", op, message)
 
 
 def _are_exclusive(value: SSAValue, uses: Iterable[Use]) -> bool:

@@ -14,12 +14,7 @@ from pto_dialect.ir.core.types import MaskType, VRegType, type_text
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import TRIPLES, read_rules
-
-_RULES = read_rules("vector")
-SHAPE = _RULES["vec-shape"]
-GRANULARITY = _RULES["mask-granularity"]
-LOW_PRECISION = _RULES["vec-lowprec"]
+from ..engine.rule import TRIPLES
 
 
 def mnemonics(stem: str) -> tuple[str, ...]:
@@ -60,11 +55,11 @@ def check_one_type(op: Operation, ctx: Context) -> None:
             first, _ = operands[0]
             found = type_text(value.type)
             message = f"{first.name} and {slot.name} of {op.name} have one type, found {type_text(wanted)} and {found}"
-            ctx.report(SHAPE, op, message, at=value)
+            ctx.report("vec-shape", op, message, at=value)
     for result in results:
         if isinstance(result.type, VRegType) and result.type != wanted:
             message = f"the result of {op.name} is {type_text(wanted)}, found {type_text(result.type)}"
-            ctx.report(SHAPE, op, message)
+            ctx.report("vec-shape", op, message)
 
 
 _LANES = {
@@ -82,10 +77,10 @@ def check_lane_numbers(op: Operation, ctx: Context) -> None:
     data, numbers = named(op, first).type, at.type
     element = vector_element(numbers)
     if "i" not in element[:2] or "hif" in element:
-        ctx.report(SHAPE, op, f"{name} of {op.name} holds integers, found {element}", at=at)
+        ctx.report("vec-shape", op, f"{name} of {op.name} holds integers, found {element}", at=at)
     elif vector_bits(data) != vector_bits(numbers):
         message = f"{name} of {op.name} has {vector_bits(data)}-bit elements, found {element}"
-        ctx.report(SHAPE, op, message, at=at)
+        ctx.report("vec-shape", op, message, at=at)
 
 
 # ------------------------------------------------------------ granularity of masks
@@ -135,14 +130,16 @@ def check_granularity(op: Operation, ctx: Context) -> None:
     for result in op.results:
         if isinstance(result.type, MaskType) and result.type.granularity != wanted:
             message = f"the mask that {op.name} makes of {type_text(governed.type)} is !pto.mask<{wanted}>"
-            ctx.report(GRANULARITY, op, f"{message}, found {result.type}")
+            ctx.report("mask-granularity", op, f"{message}, found {result.type}")
 
 
 def _report(op: Operation, ctx: Context, value: SSAValue, found: MaskType, wanted: str, governed: SSAValue) -> None:
     dist = enumerator(op, "dist")
     what = f"of {type_text(governed.type)}" + (f" stored with {dist}" if dist in STORE_MASK else "")
     mended = (other_mask(f"!pto.mask<{wanted}>", str(found)),)
-    ctx.report(GRANULARITY, op, f"the mask {what} is !pto.mask<{wanted}>, found {found}", at=value, remedies=mended)
+    ctx.report(
+        "mask-granularity", op, f"the mask {what} is !pto.mask<{wanted}>, found {found}", at=value, remedies=mended
+    )
 
 
 # ------------------------------------------------------------ low precision
@@ -162,7 +159,7 @@ def check_low_precision(op: Operation, ctx: Context) -> None:
     element = vector_element(first.type)
     if element in _LOW_PRECISION:
         ctx.report(
-            LOW_PRECISION,
+            "vec-lowprec",
             op,
             f"{op.name} has no {element} form",
             at=first,
@@ -174,4 +171,4 @@ def check_low_precision(op: Operation, ctx: Context) -> None:
 def check_bitwise_pairs(op: Operation, ctx: Context) -> None:
     """Checks that bitwise operations take 8-bit payloads of low precision, not pairs of bf16."""
     if vector_element(named(op, "lhs").type) == "bf16x2":
-        ctx.report(LOW_PRECISION, op, f"{op.name} has no bf16x2 form", at=named(op, "lhs"))
+        ctx.report("vec-lowprec", op, f"{op.name} has no bf16x2 form", at=named(op, "lhs"))

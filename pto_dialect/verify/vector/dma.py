@@ -24,18 +24,7 @@ from pto_dialect.targets.dma_units import (
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING, read_rules
-
-_RULES = read_rules("vector")
-DIRECTION = _RULES["dma-direction"]
-ELEMENT_WIDTH = _RULES["dma-elem-width"]
-LOOP_TRIPLE = _RULES["dma-loop-triple"]
-PAD_GROUP = _RULES["dma-pad-group"]
-PAD_TYPE = _RULES["dma-pad-type"]
-NONNEG = _RULES["dma-nonneg"]
-DST_ALIGN = _RULES["dma-dst-align"]
-OVERLAP = _RULES["dma-overlap"]
-L2_HINT = _RULES["dma-l2-ctl"]
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING
 
 _DIRECTIONS: dict[str, tuple[str, str]] = {
     "pto.mte_gm_ub": ("gm", "ub"),
@@ -102,15 +91,17 @@ def check_loops(op: Operation, ctx: Context) -> None:
     if len(set(counts)) > 1:
         found = f"{counts[0]} loop counts, {counts[1]} source strides and {counts[2]} destination strides"
         message = f"{op.name} has {found}"
-        ctx.report(LOOP_TRIPLE, op, message)
+        ctx.report("dma-loop-triple", op, message)
     if "pad_value" not in groups:
         return
     value, left, right = (groups[name] for name in ("pad_value", *_PADS))
     if len(left) != len(right) or (left and not value):
-        ctx.report(PAD_GROUP, op, "pad takes a value, or a value and two counts", help="pad(%value, %left, %right)")
+        ctx.report(
+            "dma-pad-group", op, "pad takes a value, or a value and two counts", help="pad(%value, %left, %right)"
+        )
     elif value and type_text(value[0].type) not in _PAD_TYPES:
         message = f"the pad value must be i8, i16, i32, f16, bf16 or f32, found {type_text(value[0].type)}"
-        ctx.report(PAD_GROUP, op, message, at=value[0])
+        ctx.report("dma-pad-group", op, message, at=value[0])
 
 
 @checks(LOCATIONS, *_DIRECTIONS)
@@ -121,13 +112,13 @@ def check_direction(op: Operation, ctx: Context) -> None:
     if given == wanted[::-1] and given != wanted:
         message = f"source and destination of {op.name} are swapped: it goes from {' to '.join(wanted)}"
         help = "swap them, or use the transfer the other way"
-        ctx.report(DIRECTION, op, message, at=named(op, "source"), help=help, remedies=(swap_operands(True),))
+        ctx.report("dma-direction", op, message, at=named(op, "source"), help=help, remedies=(swap_operands(True),))
         return
     for name, space in zip(("source", "destination"), wanted, strict=True):
         value = named(op, name)
         found = space_of(value.type)
         if found != space and (found is not None or not _OPEN.get(op.name)):
-            ctx.report_memory(DIRECTION, op, name, value, describe_space(value.type), space)
+            ctx.report_memory("dma-direction", op, name, value, describe_space(value.type), space)
 
 
 @checks(TRIPLES, *_EQUAL_WIDTH)
@@ -137,7 +128,7 @@ def check_elements(op: Operation, ctx: Context) -> None:
     width = element_bytes(source.type)
     if width is None or element_bytes(destination.type) != width:
         message = f"{op.name} copies elements of equal width, found {_element(source)} and {_element(destination)}"
-        ctx.report(ELEMENT_WIDTH, op, message, at=destination)
+        ctx.report("dma-elem-width", op, message, at=destination)
 
 
 def _element(value: SSAValue) -> str:
@@ -156,7 +147,7 @@ def check_pad_width(op: Operation, ctx: Context) -> None:
         width = element_bytes(destination.type)
         if width is not None and bits != width * 8:
             message = f"the pad value is {found}, but the elements are {_element(destination)}"
-            ctx.report(PAD_TYPE, op, message, at=value[0])
+            ctx.report("dma-pad-type", op, message, at=value[0])
 
 
 @checks(SHAPES, *_BURSTS)
@@ -193,24 +184,24 @@ def _limit(op: Operation, ctx: Context, name: str, values: tuple[SSAValue, ...],
         if number is None:
             continue
         if number < 0:
-            ctx.report(NONNEG, op, f"{name} of {op.name} must not be negative, found {number}", at=value)
+            ctx.report("dma-nonneg", op, f"{name} of {op.name} must not be negative, found {number}", at=value)
         elif bits is not None and number >> bits:
             message = f"{name} of {op.name} is held in {bits} bits, found {number}"
-            ctx.report(NONNEG, op, message, at=value, severity=WARNING)
+            ctx.report("dma-nonneg", op, message, at=value, severity=WARNING)
 
 
 def _limit_stride(op: Operation, ctx: Context, value: SSAValue, bits: int) -> None:
     number = ctx.constant(value)
     if number is not None and not 0 <= number < 1 << bits:
         message = f"this stride of {op.name} is held in {bits} bits, found {number}"
-        ctx.report(NONNEG, op, message, at=value, severity=WARNING)
+        ctx.report("dma-nonneg", op, message, at=value, severity=WARNING)
 
 
 def hint(op: Operation, ctx: Context, value: SSAValue) -> None:
     """Checks a cache hint."""
     number = ctx.constant(value)
     if number is not None and not 0 <= number <= L2_HINT_LIMIT:
-        ctx.report(L2_HINT, op, f"the L2 cache hint must be 0 to {L2_HINT_LIMIT}, found {number}", at=value)
+        ctx.report("dma-l2-ctl", op, f"the L2 cache hint must be 0 to {L2_HINT_LIMIT}, found {number}", at=value)
 
 
 @checks(SHAPES, "pto.mte_gm_l1_frac", "pto.copy_gm_to_cbuf_multi_nd2nz", "pto.copy_gm_to_cbuf_multi_dn2nz")
@@ -236,7 +227,7 @@ def _check_destination(op: Operation, ctx: Context, groups: Groups, bytewise: bo
             _misaligned(op, ctx, stride_value, stride)
         elif length is not None and stride < length:
             message = f"bursts of {length} bytes are written every {stride} bytes and overlap"
-            ctx.report(OVERLAP, op, message, at=stride_value)
+            ctx.report("dma-overlap", op, message, at=stride_value)
     if local:
         pairs = zip(groups.get("loop_counts", ()), groups.get("loop_dst_strides", ()), strict=False)
         for loop_count, value in pairs:
@@ -247,7 +238,7 @@ def _check_destination(op: Operation, ctx: Context, groups: Groups, bytewise: bo
 
 def _misaligned(op: Operation, ctx: Context, value: SSAValue, stride: int) -> None:
     message = f"a destination stride of {op.name} must be a multiple of {LOCAL_ALIGNMENT} bytes, found {stride}"
-    ctx.report(DST_ALIGN, op, message, at=value, help=f"{-(-stride // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT}")
+    ctx.report("dma-dst-align", op, message, at=value, help=f"{-(-stride // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT}")
 
 
 def _check_address(op: Operation, ctx: Context) -> None:
@@ -255,4 +246,4 @@ def _check_address(op: Operation, ctx: Context) -> None:
     address = address_of(destination)
     if address is not None and address % LOCAL_ALIGNMENT:
         message = f"the destination of {op.name} must be at a multiple of {LOCAL_ALIGNMENT} bytes, found {address}"
-        ctx.report(DST_ALIGN, op, message, at=destination)
+        ctx.report("dma-dst-align", op, message, at=destination)

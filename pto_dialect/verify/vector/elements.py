@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import enumerator, scalar_fits, vector_element
-from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import F32, I16, VRegType, bit_width, element_name, type_text
 from pto_dialect.ir.vector.arith import VAndOp, VOrOp, VXorOp
@@ -15,21 +14,8 @@ from pto_dialect.targets.element_types import LOW_PRECISION, signless
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import ERROR, TRIPLES, WARNING, Rule, read_rules
-from ..program.parsing import VCVT_CONTRACT_RULE, VEXPDIF_FORM
+from ..engine.rule import ERROR, TRIPLES, WARNING, rule_named
 from .common import mnemonics
-
-_RULES = read_rules("vector")
-SCALAR_TYPE = _RULES["vec-scalar-type"]
-SHIFT_SCALAR = _RULES["vec-shift-i16"]
-SHIFT_COUNTS = _RULES["vec-shift-rhs"]
-INTEGERS_ONLY = _RULES["vec-int-only"]
-FLOATS_ONLY = _RULES["vec-float-only"]
-CARRY_32 = _RULES["vec-carry-32"]
-REDUCE_TYPES = _RULES["vec-reduce-types"]
-AXPY_FORM = _RULES["vaxpy-form"]
-MULL_FORM = _RULES["vmull-form"]
-PRELU_FORM = _RULES["vprelu-form"]
 
 _INTS = frozenset(f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64))
 _WORDS = frozenset(("i32", "si32", "ui32"))
@@ -38,22 +24,22 @@ _F16_F32 = frozenset(("f16", "f32"))
 _EXTREMA = frozenset((*(n for n in _INTS if not n.endswith("64")), "f16", "f32"))
 _REPEATED = _EXTREMA | {"bf16"}
 
-ELEMENTS: dict[str, tuple[Rule, frozenset[str]]] = {
-    **dict.fromkeys(mnemonics("vand vor vxor vnot"), (INTEGERS_ONLY, _INTS)),
-    **dict.fromkeys(mnemonics("vexp vln vsqrt vdiv"), (FLOATS_ONLY, _FLOATS)),
-    "pto.vmul": (FLOATS_ONLY, _FLOATS | {n for n in _INTS if n[-2:] in ("16", "32")}),
-    **dict.fromkeys(mnemonics("vaddc vsubc vaddcs vsubcs"), (CARRY_32, _WORDS)),
-    **dict.fromkeys(mnemonics("vcadd vcgadd vcgmax vcgmin vcbmax vcbmin"), (REDUCE_TYPES, _EXTREMA)),
-    "pto.vcpadd": (REDUCE_TYPES, _F16_F32),
-    "pto.vusqz": (REDUCE_TYPES, frozenset(("i8", "i16", "i32", "si8", "si16", "si32"))),
-    "pto.vrelu": (REDUCE_TYPES, frozenset(("i32", "si32", "f16", "f32"))),
-    "pto.vaxpy": (AXPY_FORM, _F16_F32),
-    "pto.vmadd": (AXPY_FORM, _FLOATS),
-    "pto.vmull": (MULL_FORM, _WORDS),
-    "pto.vprelu": (PRELU_FORM, _F16_F32),
-    "pto.vexpdif": (VEXPDIF_FORM, _F16_F32),
-    "pto.vmulscvt": (VCVT_CONTRACT_RULE, frozenset(("f32",))),
-    **dict.fromkeys(mnemonics("vshl vshr vshls vshrs"), (SHIFT_SCALAR, _INTS)),
+ELEMENTS: dict[str, tuple[str, frozenset[str]]] = {
+    **dict.fromkeys(mnemonics("vand vor vxor vnot"), ("vec-int-only", _INTS)),
+    **dict.fromkeys(mnemonics("vexp vln vsqrt vdiv"), ("vec-float-only", _FLOATS)),
+    "pto.vmul": ("vec-float-only", _FLOATS | {n for n in _INTS if n[-2:] in ("16", "32")}),
+    **dict.fromkeys(mnemonics("vaddc vsubc vaddcs vsubcs"), ("vec-carry-32", _WORDS)),
+    **dict.fromkeys(mnemonics("vcadd vcgadd vcgmax vcgmin vcbmax vcbmin"), ("vec-reduce-types", _EXTREMA)),
+    "pto.vcpadd": ("vec-reduce-types", _F16_F32),
+    "pto.vusqz": ("vec-reduce-types", frozenset(("i8", "i16", "i32", "si8", "si16", "si32"))),
+    "pto.vrelu": ("vec-reduce-types", frozenset(("i32", "si32", "f16", "f32"))),
+    "pto.vaxpy": ("vaxpy-form", _F16_F32),
+    "pto.vmadd": ("vaxpy-form", _FLOATS),
+    "pto.vmull": ("vmull-form", _WORDS),
+    "pto.vprelu": ("vprelu-form", _F16_F32),
+    "pto.vexpdif": ("vexpdif-form", _F16_F32),
+    "pto.vmulscvt": ("vcvt-contract", frozenset(("f32",))),
+    **dict.fromkeys(mnemonics("vshl vshr vshls vshrs"), ("vec-shift-i16", _INTS)),
 }
 """The rule about the element type of the first register, and the set of types."""
 
@@ -69,7 +55,7 @@ def check_elements(op: Operation, ctx: Context) -> None:
     if element in allowed or (isinstance(op, (VAndOp, VOrOp, VXorOp)) and element in _PAYLOADS):
         return
     listed = ", ".join(sorted(n for n in allowed if n[0] not in "su" or signless(n) not in allowed))
-    documented = "is documented for" if broken.severity is Severity.WARNING else "has"
+    documented = "is documented for" if rule_named(broken).severity is WARNING else "has"
     ctx.report(broken, op, f"{op.name} {documented} {listed}, found {element}", at=first)
 
 
@@ -93,10 +79,10 @@ def check_scalars(op: Operation, ctx: Context) -> None:
     if isinstance(scalar.type, VRegType) and name == "input":
         if scalar.type != register:
             message = f"vdup repeats a lane of {type_text(register)}, found {type_text(scalar.type)}"
-            ctx.report(SCALAR_TYPE, op, message, at=scalar)
+            ctx.report("vec-scalar-type", op, message, at=scalar)
         return
     message = f"the scalar of {op.name} is {element_name(register.element)}, found {type_text(scalar.type)}"
-    ctx.report(SCALAR_TYPE, op, message, at=scalar)
+    ctx.report("vec-scalar-type", op, message, at=scalar)
 
 
 @checks(TRIPLES, "pto.vdup")
@@ -105,10 +91,10 @@ def check_dup_position(op: Operation, ctx: Context) -> None:
     element = vector_element(op.results[0].type)
     if element not in _REPEATED:
         listed = ", ".join(sorted(n for n in _REPEATED if n[0] not in "su"))
-        ctx.report(SCALAR_TYPE, op, f"vdup repeats {listed}, found {element}")
+        ctx.report("vec-scalar-type", op, f"vdup repeats {listed}, found {element}")
     if "position" in op.attributes and not isinstance(named(op, "input").type, VRegType):
         message = "position picks a lane of a register, but the input is a scalar"
-        ctx.report(SCALAR_TYPE, op, message, at=enumerator(op, "position"))
+        ctx.report("vec-scalar-type", op, message, at=enumerator(op, "position"))
 
 
 @checks(TRIPLES, "pto.vshls", "pto.vshrs")
@@ -116,7 +102,7 @@ def check_shift_scalar(op: Operation, ctx: Context) -> None:
     """Checks the shift count."""
     count = named(op, "scalar")
     if count.type != I16:
-        ctx.report(SHIFT_SCALAR, op, f"the count of {op.name} is i16, found {type_text(count.type)}", at=count)
+        ctx.report("vec-shift-i16", op, f"the count of {op.name} is i16, found {type_text(count.type)}", at=count)
 
 
 @checks(TRIPLES, "pto.vshl", "pto.vshr")
@@ -128,7 +114,7 @@ def check_shift_counts(op: Operation, ctx: Context) -> None:
         # In the older dialect counts have the type of the data.
         severity = WARNING if element == vector_element(named(op, "lhs").type) else ERROR
         help = f"use s{signless(element)} elements"
-        ctx.report(SHIFT_COUNTS, op, message, at=named(op, "rhs"), help=help, severity=severity)
+        ctx.report("vec-shift-rhs", op, message, at=named(op, "rhs"), help=help, severity=severity)
 
 
 # ------------------------------------------------------------ results of another type
@@ -147,7 +133,7 @@ def check_widening_sum(op: Operation, ctx: Context) -> None:
     if result.lanes != lanes or result.element != element:
         wanted = f"!pto.vreg<{lanes}x{type_text(element)}>"
         message = f"the sum of {type_text(source)} is {wanted}, found {type_text(result)}"
-        ctx.report(REDUCE_TYPES, op, message)
+        ctx.report("vec-reduce-types", op, message)
 
 
 @checks(TRIPLES, "pto.vaxpy")
@@ -157,7 +143,7 @@ def check_axpy_factor(op: Operation, ctx: Context) -> None:
     assert isinstance(register, VRegType)
     if alpha.type != register.element:
         message = f"alpha of vaxpy is {element_name(register.element)}, found {type_text(alpha.type)}"
-        ctx.report(AXPY_FORM, op, message, at=alpha)
+        ctx.report("vaxpy-form", op, message, at=alpha)
 
 
 @checks(TRIPLES, "pto.vexpdif")
@@ -166,9 +152,9 @@ def check_exponential_difference(op: Operation, ctx: Context) -> None:
     left, right = named(op, "input").type, named(op, "max").type
     if left != right:
         message = f"input and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
-        ctx.report(VEXPDIF_FORM, op, message, at=named(op, "max"))
+        ctx.report("vexpdif-form", op, message, at=named(op, "max"))
     if vector_element(op.results[0].type) != "f32":
-        ctx.report(VEXPDIF_FORM, op, f"vexpdif yields f32, found {type_text(op.results[0].type)}")
+        ctx.report("vexpdif-form", op, f"vexpdif yields f32, found {type_text(op.results[0].type)}")
 
 
 @checks(TRIPLES, "pto.vmulscvt")
@@ -176,12 +162,12 @@ def check_scaled_conversion(op: Operation, ctx: Context) -> None:
     """Checks f32 times an f32 scalar, rounded with A to f16."""
     if named(op, "scalar").type != F32:
         found = type_text(named(op, "scalar").type)
-        ctx.report(VCVT_CONTRACT_RULE, op, f"the scalar of vmulscvt is f32, found {found}", at=named(op, "scalar"))
+        ctx.report("vcvt-contract", op, f"the scalar of vmulscvt is f32, found {found}", at=named(op, "scalar"))
     if vector_element(op.results[0].type) != "f16":
-        ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt yields f16, found {type_text(op.results[0].type)}")
+        ctx.report("vcvt-contract", op, f"vmulscvt yields f16, found {type_text(op.results[0].type)}")
     if enumerator(op, "rnd") != "A":
         rounding = enumerator(op, "rnd")
-        ctx.report(VCVT_CONTRACT_RULE, op, f"vmulscvt rounds with A, found {rounding}", at=rounding)
+        ctx.report("vcvt-contract", op, f"vmulscvt rounds with A, found {rounding}", at=rounding)
 
 
 _BINS = frozenset(("i16", "ui16", "si16"))
@@ -195,11 +181,11 @@ def check_histograms(op: Operation, ctx: Context) -> None:
         element = vector_element(value.type)
         if element not in allowed:
             wanted = "128 x 16-bit integers" if what == "acc" else "256 x 8-bit integers"
-            ctx.report(REDUCE_TYPES, op, f"{what} of {op.name} has {wanted}, found {element}", at=value)
+            ctx.report("vec-reduce-types", op, f"{what} of {op.name} has {wanted}, found {element}", at=value)
     acc = named(op, "acc").type
     if op.results[0].type != acc:
         message = f"the result of {op.name} is {type_text(acc)}, found {type_text(op.results[0].type)}"
-        ctx.report(REDUCE_TYPES, op, message)
+        ctx.report("vec-reduce-types", op, message)
 
 
 def is_unsigned(type_: object) -> bool:

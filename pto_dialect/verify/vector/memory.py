@@ -15,21 +15,8 @@ from pto_dialect.ir.vector.memory import SprstiOp, VLdusOp, VStsx2Op
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, Rule, read_rules
-from ..program.parsing import SPECIAL_REGISTER, VSTS_DIST
+from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES
 from .common import MASK_OF_BITS, mnemonics
-
-_RULES = read_rules("vector")
-IN_UB = _RULES["vec-ub"]
-DIST_WIDTH = _RULES["vlds-dist-width"]
-MEMORY_ELEMENT = _RULES["vlds-elem"]
-MERGE_UNSUPPORTED = _RULES["vsts-mrg-unsupported"]
-POST_TYPE = _RULES["vec-post-type"]
-GATHER_FORMS = _RULES["vgather-forms"]
-GATHER_BLOCKS = _RULES["vgatherb-b32"]
-SCATTER_FORMS = _RULES["vscatter-forms"]
-STRIDE_TYPE = _RULES["vsldb-i16"]
-SORT_TYPES = _RULES["vms4-types"]
 
 # ------------------------------------------------------------ memory space
 
@@ -53,7 +40,7 @@ def check_in_ub(op: Operation, ctx: Context) -> None:
             continue
         space = space_of(value.type)
         if space is not None and space != "ub":
-            ctx.report_memory(IN_UB, op, name, value, space, "ub")
+            ctx.report_memory("vec-ub", op, name, value, space, "ub")
 
 
 @checks(STRUCTURE, "pto.vsldb", "pto.vsstb")
@@ -62,7 +49,7 @@ def check_stride_types(op: Operation, ctx: Context) -> None:
     for name in ("block_stride", "repeat_stride"):
         value = named(op, name)
         if value.type != I16:
-            ctx.report(STRIDE_TYPE, op, f"{name} of {op.name} is i16, found {type_text(value.type)}", at=value)
+            ctx.report("vsldb-i16", op, f"{name} of {op.name} is i16, found {type_text(value.type)}", at=value)
 
 
 _UPDATED = {
@@ -80,13 +67,13 @@ def check_updated_base(op: Operation, ctx: Context) -> None:
     position = _UPDATED[op.name]
     results = op.results
     if isinstance(op, VLdusOp) and (len(results) > position) != (ctx.operand(op, "increment") is not None):
-        ctx.report(POST_TYPE, op, "vldus has an increment exactly when it yields the updated base")
+        ctx.report("vec-post-type", op, "vldus has an increment exactly when it yields the updated base")
     if len(results) <= position:
         return
     base = named(op, MEMORY[op.name][0]).type
     if results[position].type != base:
         found = type_text(results[position].type)
-        ctx.report(POST_TYPE, op, f"the updated base is {type_text(base)}, found {found}")
+        ctx.report("vec-post-type", op, f"the updated base is {type_text(base)}, found {found}")
 
 
 # ------------------------------------------------------------ elements and distributions
@@ -132,7 +119,7 @@ def check_load_elements(op: Operation, ctx: Context) -> None:
         allowed = _LOAD_BITS.get(dist)
         if allowed is not None and bits not in allowed:
             message = f"{dist} is meant for {' or '.join(map(str, allowed))}-bit elements"
-            ctx.report(DIST_WIDTH, op, f"{message}, found {vector_element(register)}", at="dist")
+            ctx.report("vlds-dist-width", op, f"{message}, found {vector_element(register)}", at="dist")
             return
     _same_element(op, ctx, register, dist)
 
@@ -145,11 +132,11 @@ def check_store_elements(op: Operation, ctx: Context) -> None:
     dist = enumerator(op, "dist") if op.attributes else ""
     if dist:
         if dist.startswith("MRG"):
-            ctx.report(MERGE_UNSUPPORTED, op, f"no hardware stores with {dist}", at="dist")
+            ctx.report("vsts-mrg-unsupported", op, f"no hardware stores with {dist}", at="dist")
         allowed = _STORE_BITS.get(dist)
         if allowed is not None and bits != allowed:
             message = f"{dist} is meant for {allowed}-bit elements, found {vector_element(value)}"
-            ctx.report(VSTS_DIST, op, message, at=dist, severity=Severity.WARNING)
+            ctx.report("vsts-dist", op, message, at=dist, severity=Severity.WARNING)
             return
     _same_element(op, ctx, value, dist)
 
@@ -163,7 +150,7 @@ def _same_element(op: Operation, ctx: Context, register: object, dist: str) -> N
         return
     if memory != register.element and not dist.startswith(_CHANGES_WIDTH):
         message = f"memory has {element_name(memory)} elements, the register {element_name(register.element)}"
-        ctx.report(MEMORY_ELEMENT, op, message, at=address)
+        ctx.report("vlds-elem", op, message, at=address)
 
 
 # ------------------------------------------------------------ gathers and scatters
@@ -176,13 +163,13 @@ def check_gather(op: Operation, ctx: Context) -> None:
     bits = vector_bits(result)
     if bits not in (16, 32):
         message = f"vgather2 yields 16- or 32-bit lanes, found {vector_element(result)}"
-        ctx.report(GATHER_FORMS, op, message)
-    elif _fitting_offsets(op, ctx, GATHER_FORMS, bits, bits):
+        ctx.report("vgather-forms", op, message)
+    elif _fitting_offsets(op, ctx, "vgather-forms", bits, bits):
         if vector_element(offsets).startswith("s"):
             message = f"offsets of vgather2 are unsigned, found {vector_element(offsets)}"
-            ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
+            ctx.report("vgather-forms", op, message, at=named(op, "offsets"))
         else:
-            _check_mask(op, ctx, GATHER_FORMS, bits, bits)
+            _check_mask(op, ctx, "vgather-forms", bits, bits)
     memory = element_type(named(op, "source").type)
     assert memory is not None
     assert isinstance(result, VRegType)
@@ -191,7 +178,7 @@ def check_gather(op: Operation, ctx: Context) -> None:
         kinds = [name[0] for name in (element_name(memory).removeprefix("s"), vector_element(result).removeprefix("s"))]
         if widths not in ((bits, bits), (8, 16)) or kinds not in (["i", "i"], ["u", "u"]):
             message = f"vgather2 of {element_name(memory)} does not yield {vector_element(result)}"
-            ctx.report(GATHER_FORMS, op, message)
+            ctx.report("vgather-forms", op, message)
 
 
 @checks(TRIPLES, "pto.vgather2_bc")
@@ -200,9 +187,9 @@ def check_gather_words(op: Operation, ctx: Context) -> None:
     offsets, result = named(op, "offsets").type, op.results[0].type
     if not _integers(offsets, 32):
         message = f"offsets of vgather2_bc are 32-bit integers, found {vector_element(offsets)}"
-        ctx.report(GATHER_FORMS, op, message, at=named(op, "offsets"))
+        ctx.report("vgather-forms", op, message, at=named(op, "offsets"))
     elif vector_bits(result) != 32:
-        ctx.report(GATHER_FORMS, op, f"vgather2_bc yields 32-bit lanes, found {vector_element(result)}")
+        ctx.report("vgather-forms", op, f"vgather2_bc yields 32-bit lanes, found {vector_element(result)}")
 
 
 @checks(TRIPLES, "pto.vgatherb")
@@ -211,10 +198,10 @@ def check_gather_blocks(op: Operation, ctx: Context) -> None:
     offsets, mask = named(op, "offsets").type, named(op, "mask").type
     if not _integers(offsets, 32):
         message = f"offsets of vgatherb are 32-bit integers, found {vector_element(offsets)}"
-        ctx.report(GATHER_BLOCKS, op, message, at=named(op, "offsets"))
+        ctx.report("vgatherb-b32", op, message, at=named(op, "offsets"))
     assert isinstance(mask, MaskType)
     if mask.granularity != "b32":
-        ctx.report(GATHER_BLOCKS, op, f"the mask of vgatherb is b32, found {mask.granularity}", at=named(op, "mask"))
+        ctx.report("vgatherb-b32", op, f"the mask of vgatherb is b32, found {mask.granularity}", at=named(op, "mask"))
 
 
 @checks(TRIPLES, "pto.vscatter")
@@ -224,20 +211,20 @@ def check_scatter(op: Operation, ctx: Context) -> None:
     bits = vector_bits(value)
     if bits not in (8, 16, 32):
         message = f"vscatter has 8-, 16- or 32-bit lanes, found {vector_element(value)}"
-        ctx.report(SCATTER_FORMS, op, message, at=named(op, "value"))
+        ctx.report("vscatter-forms", op, message, at=named(op, "value"))
         return
     wide = max(bits, 16)
-    _fitting_offsets(op, ctx, SCATTER_FORMS, bits, wide)
-    _check_mask(op, ctx, SCATTER_FORMS, bits, wide)
+    _fitting_offsets(op, ctx, "vscatter-forms", bits, wide)
+    _check_mask(op, ctx, "vscatter-forms", bits, wide)
     memory = element_type(named(op, "destination").type)
     assert memory is not None
     assert isinstance(value, VRegType)
     if memory != value.element:
         message = f"vscatter of {vector_element(value)} goes to memory of that type, found {element_name(memory)}"
-        ctx.report(SCATTER_FORMS, op, message, at=named(op, "destination"))
+        ctx.report("vscatter-forms", op, message, at=named(op, "destination"))
 
 
-def _fitting_offsets(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> bool:
+def _fitting_offsets(op: Operation, ctx: Context, wrong: str, bits: int, wide: int) -> bool:
     """Returns whether the offsets for lanes of ``bits`` are integers of ``wide`` bits."""
     offsets = named(op, "offsets")
     fits = _integers(offsets.type, wide)
@@ -248,7 +235,7 @@ def _fitting_offsets(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: 
     return fits
 
 
-def _check_mask(op: Operation, ctx: Context, wrong: Rule, bits: int, wide: int) -> None:
+def _check_mask(op: Operation, ctx: Context, wrong: str, bits: int, wide: int) -> None:
     """Checks that the mask for lanes of ``bits`` is one of ``wide`` bits."""
     mask, wanted = named(op, "mask"), MASK_OF_BITS[wide]
     assert isinstance(mask.type, MaskType)
@@ -277,14 +264,14 @@ def check_merge_sort(op: Operation, ctx: Context) -> None:
     assert element is not None
     if element_name(element) not in ("f16", "f32"):
         ctx.report(
-            SORT_TYPES, op, f"vmrgsort4 merges f16 or f32, found {element_name(element)}", at=named(op, "destination")
+            "vms4-types", op, f"vmrgsort4 merges f16 or f32, found {element_name(element)}", at=named(op, "destination")
         )
     _, *lists = MEMORY[op.name]
     for value in (named(op, name) for name in lists):
         if value.type != first:
             found = type_text(value.type)
             message = f"the lists of vmrgsort4 have one type, found {type_text(first)} and {found}"
-            ctx.report(SORT_TYPES, op, message, at=value)
+            ctx.report("vms4-types", op, message, at=value)
 
 
 @checks(SHAPES, "pto.sprsti", "pto.sprsts")
@@ -294,10 +281,10 @@ def check_special_register_store(op: Operation, ctx: Context) -> None:
     assert element is not None
     if element_name(element) not in ("ui32", "i32"):
         message = f"AR is stored as ui32 or i32, found {element_name(element)}"
-        ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "destination"))
+        ctx.report("sprclr-ar", op, message, at=named(op, "destination"))
     offset = ctx.constant(named(op, "offset"))
     if isinstance(op, SprstiOp) and (offset is None or not -128 <= offset <= 127):
         found = "one that is computed" if offset is None else str(offset)
         message = f"the offset of sprsti is a constant from -128 to 127, found {found}"
         help = "use pto.sprsts" if offset is None else None
-        ctx.report(SPECIAL_REGISTER, op, message, at=named(op, "offset"), help=help)
+        ctx.report("sprclr-ar", op, message, at=named(op, "offset"), help=help)

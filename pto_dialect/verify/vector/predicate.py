@@ -11,14 +11,8 @@ from pto_dialect.ir.core.types import MaskType, element_name
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import SHAPES, TRIPLES, read_rules
-from ..program.parsing import PREDICATE_IMMEDIATE
+from ..engine.rule import SHAPES, TRIPLES
 from .common import mnemonics
-
-_RULES = read_rules("vector")
-SAME_MASK = _RULES["mask-op-same"]
-PACK_STEP = _RULES["mask-pack-step"]
-STREAM_PAIR = _RULES["pstu-pair"]
 
 
 @checks(TRIPLES, *mnemonics("pand por pxor psel pnot"))
@@ -31,9 +25,9 @@ def check_same_granularity(op: Operation, ctx: Context) -> None:
     for name, value in operands:
         if value.type != first:
             message = f"{model[0]} of {op.name} is {first}, but {name} is {value.type}"
-            ctx.report(SAME_MASK, op, message, at=value)
+            ctx.report("mask-op-same", op, message, at=value)
     if op.results[0].type != first:
-        ctx.report(SAME_MASK, op, f"the result of {op.name} is {first}, found {op.results[0].type}")
+        ctx.report("mask-op-same", op, f"the result of {op.name} is {first}, found {op.results[0].type}")
 
 
 _STEPS = {"pto.ppack": ("b32", "b16", "b8"), "pto.punpack": ("b8", "b16", "b32")}
@@ -51,7 +45,7 @@ def check_pack_step(op: Operation, ctx: Context) -> None:
         start = order.index(source.granularity)
         allowed = " or ".join(order[start : start + 2])
         message = f"{op.name} of {source.granularity} yields {allowed}, found {result.granularity}"
-        ctx.report(PACK_STEP, op, message)
+        ctx.report("mask-pack-step", op, message)
 
 
 @checks(SHAPES, "pto.pldi", "pto.psti")
@@ -62,7 +56,7 @@ def check_immediate_offset(op: Operation, ctx: Context) -> None:
         other = op.name[:-1] + "s"
         message = f"the offset of {op.name} is a constant"
         ctx.report(
-            PREDICATE_IMMEDIATE,
+            "pld-imm",
             op,
             message,
             at=offset,
@@ -82,11 +76,11 @@ def check_stream_pair(op: Operation, ctx: Context) -> None:
     allowed = _STREAM.get(mask.granularity)
     if allowed is None:
         ctx.report(
-            STREAM_PAIR,
+            "pstu-pair",
             op,
             f"pstu appends b16 or b32 predicates, found {mask.granularity}",
             at=named(op, "value"),
         )
     elif element_name(memory) not in allowed:
         message = f"pstu of {mask.granularity} predicates goes to {allowed[0]}, found {element_name(memory)}"
-        ctx.report(STREAM_PAIR, op, message, at=named(op, "base"))
+        ctx.report("pstu-pair", op, message, at=named(op, "base"))

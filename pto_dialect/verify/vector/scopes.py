@@ -22,14 +22,7 @@ from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.functions import FunctionScan, function_check, is_vector_scope
 from ..engine.order import PIPE_ORDER
-from ..engine.rule import STRUCTURE, read_rules
-from ..program.parsing import SPECIAL_REGISTER
-
-_RULES = read_rules("vector")
-SCOPE = _RULES["vec-scope"]
-NESTING = _RULES["vec-scope-nesting"]
-FORM = _RULES["vecscope-form"]
-HELPER_OUTSIDE = _RULES["vec-helper-outside"]
+from ..engine.rule import STRUCTURE
 
 VECTOR_FAMILIES = tuple(name for name, family in FAMILIES.items() if family.level == "micro-vector")
 """Families of vector registers and predicates."""
@@ -49,10 +42,12 @@ def check_scope_form(op: Operation, ctx: Context) -> None:
     arguments = [argument.type for argument in blocks[0].args]
     captured = [value.type for value in op.operands]
     if isinstance(op, VecscopeOp) and arguments:
-        ctx.report(FORM, op, "pto.vecscope has no block arguments", help="use pto.strict_vecscope to capture values")
+        ctx.report(
+            "vecscope-form", op, "pto.vecscope has no block arguments", help="use pto.strict_vecscope to capture values"
+        )
     elif isinstance(op, StrictVecscopeOp) and arguments != captured:
         message = f"the body takes {_types(arguments)}, but {_types(captured)} are captured"
-        ctx.report(FORM, op, message)
+        ctx.report("vecscope-form", op, message)
 
 
 def _types(types: list[Attribute]) -> str:
@@ -68,10 +63,10 @@ def check_nesting(scan: FunctionScan, ctx: Context) -> None:
     for op in scan.named("pto.vecscope", "pto.strict_vecscope", "scf.for"):
         if is_vector_scope(op) and scan.enclosing(op, is_vector_scope) is not None:
             what = "a marked loop" if is_for(op) else op.name
-            ctx.report(NESTING, op, f"{what} is inside another vector scope")
+            ctx.report("vec-scope-nesting", op, f"{what} is inside another vector scope")
     for op in scan.named(*_SORTS):
         if scan.enclosing(op, is_vector_scope) is not None:
-            ctx.report(HELPER_OUTSIDE, op, f"{op.name} belongs outside vector scopes")
+            ctx.report("vec-helper-outside", op, f"{op.name} belongs outside vector scopes")
 
 
 @function_check("scalar_config", "vector_memory")
@@ -79,7 +74,7 @@ def check_special_register(scan: FunctionScan, ctx: Context) -> None:
     """Checks the special register of vector code."""
     for op in scan.named("pto.sprclr", "pto.sprsti", "pto.sprsts"):
         if scan.enclosing(op, is_vector_scope) is None:
-            ctx.report(SPECIAL_REGISTER, op, f"{op.name} belongs inside a vector scope", help="pto.vecscope { ... }")
+            ctx.report("sprclr-ar", op, f"{op.name} belongs inside a vector scope", help="pto.vecscope { ... }")
 
 
 @function_check(*VECTOR_FAMILIES)
@@ -104,7 +99,11 @@ def check_scoped(scan: FunctionScan, ctx: Context) -> None:
         mended = (vector_scope(),)
         what = "one vector operation is" if count == 1 else f"{count} vector operations are"
         ctx.report(
-            SCOPE, first, f"{what} outside pto.vecscope in this function", help="pto.vecscope { ... }", remedies=mended
+            "vec-scope",
+            first,
+            f"{what} outside pto.vecscope in this function",
+            help="pto.vecscope { ... }",
+            remedies=mended,
         )
 
 
@@ -126,7 +125,7 @@ def _leaves(op: Operation, value: SSAValue, ctx: Context) -> None:
         span = span_of(use.operation)
         notes = (Note("it is used here", span),) if span is not None else ()
         message = f"a value of type {type_text(value.type)} leaves its vector scope"
-        ctx.report(SCOPE, op, message, severity=Severity.ERROR, notes=notes)
+        ctx.report("vec-scope", op, message, severity=Severity.ERROR, notes=notes)
         return
 
 

@@ -19,10 +19,8 @@ from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, read_rules
+from ..engine.rule import STRUCTURE
 
-FLUSH = read_rules("run")["stream-flush"]
-STREAM_ADDRESS = read_rules("run")["stream-address"]
 Address = tuple[SSAValue | None, int]
 """A byte address: an offset from a pointer, or an absolute address."""
 
@@ -36,7 +34,9 @@ def check_flushed(op: Operation, ctx: Context) -> None:
     if not state.uses and not ((offset := find(op, "offset")) is not None and constant_of(offset) == 0):
         flush = "pto.vstar" if isinstance(op, VSturOp) else "pto.vstas"
         message = f"what {op.name} leaves in the state of its stream is not flushed"
-        ctx.report(FLUSH, op, message, help=f"{flush} of the state where the stream ends", severity=_severity(op))
+        ctx.report(
+            "stream-flush", op, message, help=f"{flush} of the state where the stream ends", severity=_severity(op)
+        )
 
 
 def _severity(op: Operation) -> Severity:
@@ -89,7 +89,7 @@ def _loads(op: VLdusOp, ctx: Context) -> None:
 def _report(op: Operation, before: Operation, message: str, advice: str, ctx: Context) -> None:
     span = span_of(before)
     notes = (Note(f"{before.name} is here", span),) if span is not None else ()
-    ctx.report(STREAM_ADDRESS, op, message, help=advice, notes=notes)
+    ctx.report("stream-address", op, message, help=advice, notes=notes)
 
 
 def _distance_text(distance: int) -> str:

@@ -11,7 +11,6 @@ from pto_dialect.ir.core.types import PtrType, type_text
 from ..engine.checks import checks
 from ..engine.context import Context
 from ..engine.rule import LOCATIONS
-from .memory import IN_UB
 
 
 @checks(LOCATIONS, *(name for name, (family, _, _) in OPS.items() if family == "ub_vector"))
@@ -19,4 +18,4 @@ def check_unified_buffer(op: Operation, ctx: Context) -> None:
     """Checks that every pointer is one into the unified buffer."""
     for value in op.operands:
         if isinstance(value.type, PtrType) and value.type.space != "ub":
-            ctx.report(IN_UB, op, f"{op.name} works in ub, found {type_text(value.type)}", at=value)
+            ctx.report("vec-ub", op, f"{op.name} works in ub, found {type_text(value.type)}", at=value)

@@ -16,17 +16,8 @@ from pto_dialect.ir.vmi.reduce import VmiVChistOp, VmiVDhistOp
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, TRIPLES, read_rules
-from ..program.parsing import VMI_LANES
+from ..engine.rule import STRUCTURE, TRIPLES
 from .tables import ELEMENTS, RESULT_ELEMENTS, admits, format_row
-
-_RULES = read_rules("vmi")
-TYPES = _RULES["vmi-types"]
-UNIFORM = _RULES["vmi-uniform"]
-MASK_LANES = _RULES["vmi-mask-lanes"]
-MASK_BOOL = _RULES["vmi-mask-bool"]
-PAIR_ELEMENT = _RULES["vmi-bf16x2"]
-MADE_MASK = _RULES["vmi-mask-layout"]
 
 FAMILIES = (
     "vmi_load",
@@ -70,7 +61,7 @@ def check_lanes(op: Operation, ctx: Context) -> None:
         type_ = result.type
         if isinstance(type_, VmiVRegType) and type_.lanes not in PUBLIC_LANES:
             message = f"logical vectors of {type_.lanes} lanes are not documented"
-            ctx.report_once(VMI_LANES, op, ctx.function, message)
+            ctx.report_once("vmi-lanes", op, ctx.function, message)
             return
 
 
@@ -80,9 +71,9 @@ def check_wide_product(op: Operation, ctx: Context) -> None:
     type_, mode = named(op, "a").type, enumerator(op, "pmode")
     assert isinstance(type_, VmiVRegType)
     if type_.lanes not in (64, 128, 256):
-        ctx.report(UNIFORM, op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=named(op, "a"))
+        ctx.report("vmi-uniform", op, f"vmull has 64, 128 or 256 lanes, found {type_.lanes}", at=named(op, "a"))
     if mode and mode != "zero":
-        ctx.report(TYPES, op, f"pmode of vmull is zero, found {mode}", at="pmode")
+        ctx.report("vmi-types", op, f"pmode of vmull is zero, found {mode}", at="pmode")
 
 
 @checks(TRIPLES, *ELEMENTS)
@@ -93,10 +84,10 @@ def check_elements(op: Operation, ctx: Context) -> None:
         return
     element = vector_element(first.type)
     if element == "bf16x2":
-        ctx.report(PAIR_ELEMENT, op, f"{op.name} has no bf16x2 form", at=first)
+        ctx.report("vmi-bf16x2", op, f"{op.name} has no bf16x2 form", at=first)
     elif not admits(ELEMENTS[op.name], element):
         message = f"{op.name} has {format_row(ELEMENTS[op.name])}, found {element}"
-        ctx.report(TYPES, op, message, at=first)
+        ctx.report("vmi-types", op, message, at=first)
 
 
 @checks(TRIPLES, *RESULT_ELEMENTS)
@@ -104,7 +95,7 @@ def check_result_elements(op: Operation, ctx: Context) -> None:
     """Checks the element type of a result that is not that of the operands."""
     element = vector_element(op.results[0].type)
     if not admits(RESULT_ELEMENTS[op.name], element):
-        ctx.report(TYPES, op, f"{op.name} yields {format_row(RESULT_ELEMENTS[op.name])}, found {element}")
+        ctx.report("vmi-types", op, f"{op.name} yields {format_row(RESULT_ELEMENTS[op.name])}, found {element}")
 
 
 # ------------------------------------------------------------ one type
@@ -150,7 +141,7 @@ def _agree(op: Operation, ctx: Context, values: list[SSAValue], *, element: bool
             continue
         message = f"the vectors of {op.name} have one {what}, found {type_text(first)} and {type_text(type_)}"
         mended = (result_like_operand(),)
-        ctx.report(UNIFORM, op, message, at=value if value in op.operands else None, remedies=mended)
+        ctx.report("vmi-uniform", op, message, at=value if value in op.operands else None, remedies=mended)
         return
 
 
@@ -178,7 +169,7 @@ def check_scalars(op: Operation, ctx: Context) -> None:
         return
     if scalar.type != type_.element if exact else not scalar_fits(scalar.type, type_.element):
         message = f"the scalar of {op.name} is {element_name(type_.element)}, found {type_text(scalar.type)}"
-        ctx.report(TYPES, op, message, at=scalar)
+        ctx.report("vmi-types", op, message, at=scalar)
 
 
 @checks(TRIPLES, "pto.vmi.broadcast", "pto.vmi.vbrc")
@@ -190,13 +181,13 @@ def check_broadcast(op: Operation, ctx: Context) -> None:
     if isinstance(value.type, VmiVRegType):
         if value.type.element != result.element:
             message = f"{op.name} of {vector_element(value.type)} yields that type, found {vector_element(result)}"
-            ctx.report(TYPES, op, message, at=value)
+            ctx.report("vmi-types", op, message, at=value)
         if value.type.lanes != 1 and "group" not in op.attributes:
             message = f"{op.name} spreads one lane, found {value.type.lanes}"
-            ctx.report(UNIFORM, op, message, at=value)
+            ctx.report("vmi-uniform", op, message, at=value)
     elif value.type != result.element:
         message = f"the scalar of {op.name} is {element_name(result.element)}, found {type_text(value.type)}"
-        ctx.report(TYPES, op, message, at=value)
+        ctx.report("vmi-types", op, message, at=value)
 
 
 @checks(TRIPLES, "pto.vmi.vselr")
@@ -206,14 +197,16 @@ def check_lane_numbers(op: Operation, ctx: Context) -> None:
     name = vector_element(index)
     if not name.removeprefix("u").removeprefix("s").startswith("i") or vector_bits(index) != vector_bits(source):
         message = f"index of vselr has {vector_bits(source)}-bit integers, found {name}"
-        ctx.report(TYPES, op, message, at=named(op, "index"))
+        ctx.report("vmi-types", op, message, at=named(op, "index"))
     assert isinstance(index, VmiVRegType)
     assert isinstance(result, VmiVRegType)
     if index.lanes != result.lanes:
         message = f"vselr yields a lane for each lane of index, found {index.lanes} and {result.lanes}"
-        ctx.report(UNIFORM, op, message, at=named(op, "index"))
+        ctx.report("vmi-uniform", op, message, at=named(op, "index"))
     if vector_element(source) != vector_element(result):
-        ctx.report(TYPES, op, f"vselr of {vector_element(source)} yields that type, found {vector_element(result)}")
+        ctx.report(
+            "vmi-types", op, f"vselr of {vector_element(source)} yields that type, found {vector_element(result)}"
+        )
 
 
 @checks(TRIPLES, "pto.vmi.vexpdif")
@@ -222,7 +215,7 @@ def check_exponential_difference(op: Operation, ctx: Context) -> None:
     left, right = named(op, "x").type, named(op, "max").type
     if left != right:
         message = f"x and max of vexpdif have one type, found {type_text(left)} and {type_text(right)}"
-        ctx.report(UNIFORM, op, message, at=named(op, "max"))
+        ctx.report("vmi-uniform", op, message, at=named(op, "max"))
 
 
 @checks(TRIPLES, "pto.vmi.vcmp", "pto.vmi.vcmps")
@@ -232,7 +225,7 @@ def check_predicate(op: Operation, ctx: Context) -> None:
     first, *_ = op.operands
     if cmp.startswith("o") and not is_float(getattr(first.type, "element", first.type)):
         message = f"integers compare with eq, ne, lt, le, gt or ge, found {cmp}"
-        ctx.report(TYPES, op, message, at="cmp", help=f'cmp = "{cmp[1:]}"')
+        ctx.report("vmi-types", op, message, at="cmp", help=f'cmp = "{cmp[1:]}"')
 
 
 # ------------------------------------------------------------ masks
@@ -275,7 +268,7 @@ def _one_mask_type(op: Operation, ctx: Context, masks: list[SSAValue]) -> None:
     for mask in masks[1:]:
         if mask.type != first:
             message = f"the masks of {op.name} have one type, found {type_text(first)} and {type_text(mask.type)}"
-            ctx.report(MASK_LANES, op, message, at=mask if mask in op.operands else None)
+            ctx.report("vmi-mask-lanes", op, message, at=mask if mask in op.operands else None)
             return
 
 
@@ -285,15 +278,15 @@ def _fits(op: Operation, ctx: Context, mask: SSAValue, data: VmiVRegType) -> Non
     at = mask if mask in op.operands else None
     if type_.lanes != data.lanes:
         message = f"the mask of {type_text(data)} has {data.lanes} lanes, found {type_.lanes}"
-        ctx.report(MASK_LANES, op, message, at=at)
+        ctx.report("vmi-mask-lanes", op, message, at=at)
     elif not isinstance(op, VmiVExpdifOp):
         wanted = _GRANULARITY.get(vector_bits(data))
         if type_.granularity not in ("pred", wanted) and wanted is not None:
             message = f"the mask of {type_text(data)} is pred or {wanted}, found {type_.granularity}"
-            ctx.report(MASK_LANES, op, message, at=at)
+            ctx.report("vmi-mask-lanes", op, message, at=at)
         elif layout_text(type_) != layout_text(data):
             message = f"the mask of {type_text(data)} has its layout, found {type_text(type_)}"
-            ctx.report(MASK_LANES, op, message, at=at)
+            ctx.report("vmi-mask-lanes", op, message, at=at)
 
 
 @checks(STRUCTURE, *(name for name in NAMES if OPS[name][0] in ("vmi_masked", "vmi_store")))
@@ -304,11 +297,11 @@ def check_mask_count(op: Operation, ctx: Context) -> None:
     first, *_ = op.operands
     if isinstance(first.type, VmiMaskType) and isinstance(op, (VmiVAndOp, VmiVOrOp, VmiVXorOp, VmiVNotOp)):
         if governing:
-            ctx.report(MASK_BOOL, op, f"{op.name} of masks takes no governing mask", at=governing[0])
+            ctx.report("vmi-mask-bool", op, f"{op.name} of masks takes no governing mask", at=governing[0])
         if "pmode" in op.attributes:
-            ctx.report(MASK_BOOL, op, f"{op.name} of masks takes no pmode", at="pmode")
+            ctx.report("vmi-mask-bool", op, f"{op.name} of masks takes no pmode", at="pmode")
     elif len(governing) > 1:
-        ctx.report(MASK_BOOL, op, f"{op.name} takes one mask at most, found {len(governing)}", at=governing[1])
+        ctx.report("vmi-mask-bool", op, f"{op.name} takes one mask at most, found {len(governing)}", at=governing[1])
 
 
 @checks(TRIPLES, "pto.vmi.pset", "pto.vmi.pge", "pto.vmi.plt")
@@ -319,7 +312,7 @@ def check_made_mask(op: Operation, ctx: Context) -> None:
         type_ = result.type
         if isinstance(type_, VmiMaskType) and type_.granularity != "pred" and not layout_text(type_):
             message = f"a mask of {op.name} is pred, or has a layout beside its width, found {type_text(type_)}"
-            ctx.report(MADE_MASK, op, message)
+            ctx.report("vmi-mask-layout", op, message)
 
 
 @checks(STRUCTURE, "pto.vmi.pset", "pto.vmi.pge")
@@ -329,8 +322,8 @@ def check_pattern(op: Operation, ctx: Context) -> None:
     type_ = op.results[0].type
     if isinstance(op, VmiPsetOp):
         if name != "PAT_ALL":
-            ctx.report(TYPES, op, f"the pattern of pset is PAT_ALL, found {name}", at=name)
+            ctx.report("vmi-types", op, f"the pattern of pset is PAT_ALL, found {name}", at=name)
     elif not name.startswith("PAT_VL"):
-        ctx.report(TYPES, op, f"the pattern of pge is PAT_VL1 to PAT_VL128, found {name}", at=name)
+        ctx.report("vmi-types", op, f"the pattern of pge is PAT_VL1 to PAT_VL128, found {name}", at=name)
     elif isinstance(type_, VmiMaskType) and int(name.removeprefix("PAT_VL")) > type_.lanes:
-        ctx.report(TYPES, op, f"{name} is more than the {type_.lanes} lanes of the mask", at=name)
+        ctx.report("vmi-types", op, f"{name} is more than the {type_.lanes} lanes of the mask", at=name)

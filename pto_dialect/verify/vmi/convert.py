@@ -18,13 +18,11 @@ from pto_dialect.targets.element_types import FP4
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import STRUCTURE, TRIPLES, read_rules
-from ..program.parsing import VMI_CONVERSION
-from .common import PAIR_ELEMENT, TYPES, UNIFORM, layout_text, vmi
-
-_RULES = read_rules("vmi")
-REASSOCIATION = _RULES["vmi-reassoc"]
-HISTOGRAM = _RULES["vmi-hist"]
+from ..engine.rule import STRUCTURE, TRIPLES
+from .common import (
+    layout_text,
+    vmi,
+)
 
 # ------------------------------------------------------------ conversions
 
@@ -102,27 +100,27 @@ def check_conversion(op: Operation, ctx: Context) -> None:
     assert isinstance(target, VmiVRegType)
     if source.lanes != target.lanes:
         message = f"a conversion keeps the lanes, found {source.lanes} and {target.lanes}"
-        ctx.report(VMI_CONVERSION, op, message)
+        ctx.report("vmi-cvt", op, message)
     pair = f"{element_name(source.element)} to {element_name(target.element)}"
     problem = _direction_error(op.name, source.element, target.element)
     clauses = clauses_of(source.element, target.element) if problem is None else problem
     if isinstance(clauses, str):
-        broken = PAIR_ELEMENT if "bf16x2" in pair and problem is None else VMI_CONVERSION
+        broken = "vmi-bf16x2" if "bf16x2" in pair and problem is None else "vmi-cvt"
         ctx.report(broken, op, f"there is no conversion {pair}: {clauses}")
         return
     rounding, saturation = enumerator(op, "rounding"), "saturate" in op.attributes
     if rounding and rounding not in clauses.rounding:
         allowed = f"rounds with {', '.join(clauses.rounding)}" if clauses.rounding else "does not round"
-        ctx.report(VMI_CONVERSION, op, f"the conversion {pair} {allowed}, found {rounding}", at="rounding")
+        ctx.report("vmi-cvt", op, f"the conversion {pair} {allowed}, found {rounding}", at="rounding")
     if clauses.saturation and not saturation:
         message = f"the conversion {pair} needs saturate"
         mended = tuple(missing_entry(f'saturate = "{word}"') for word in ("SAT", "NOSAT"))
-        ctx.report(VMI_CONVERSION, op, message, help='saturate = "SAT" or "NOSAT"', remedies=mended)
+        ctx.report("vmi-cvt", op, message, help='saturate = "SAT" or "NOSAT"', remedies=mended)
     elif saturation and not clauses.saturation:
-        ctx.report(VMI_CONVERSION, op, f"the conversion {pair} takes no saturate", at="saturate")
+        ctx.report("vmi-cvt", op, f"the conversion {pair} takes no saturate", at="saturate")
     elif pair == "si32 to si8" and enumerator(op, "saturate") == "SAT":
         message = "the conversion si32 to si8 does not saturate"
-        ctx.report(VMI_CONVERSION, op, message, at="saturate", help='saturate = "NOSAT"')
+        ctx.report("vmi-cvt", op, message, at="saturate", help='saturate = "NOSAT"')
 
 
 def _direction_error(name: str, source: Attribute, target: Attribute) -> str | None:
@@ -161,10 +159,10 @@ def check_reinterpretation(op: Operation, ctx: Context) -> None:
     sizes = [t.lanes * (bit_width(t.element) or 0) for t in (source, target)]
     if sizes[0] != sizes[1]:
         message = f"a reinterpretation keeps all bits, found {sizes[0]} and {sizes[1]}"
-        ctx.report(UNIFORM, op, message)
+        ctx.report("vmi-uniform", op, message)
     elif layout_text(source) != layout_text(target):
         message = f"a reinterpretation keeps the layout, found {type_text(source)} and {type_text(target)}"
-        ctx.report(UNIFORM, op, message)
+        ctx.report("vmi-uniform", op, message)
 
 
 @checks(TRIPLES, *vmi("ensure_layout ensure_mask_layout ensure_mask_granularity"))
@@ -177,19 +175,19 @@ def check_relayout(op: Operation, ctx: Context) -> None:
         same = source.lanes == target.lanes
         if isinstance(op, VmiEnsureMaskGranularityOp):
             if "pred" in (source.granularity, target.granularity):
-                ctx.report(TYPES, op, "both granularities are b8, b16 or b32")
+                ctx.report("vmi-types", op, "both granularities are b8, b16 or b32")
         else:
             same = same and source.granularity == target.granularity
     else:
         return
     if not same:
-        ctx.report(UNIFORM, op, f"{op.name} keeps lanes, found {type_text(source)} and {type_text(target)}")
+        ctx.report("vmi-uniform", op, f"{op.name} keeps lanes, found {type_text(source)} and {type_text(target)}")
     layouts = [bool(layout_text(t)) for t in (source, target)]
     if isinstance(op, VmiEnsureMaskGranularityOp):
         if layouts[0] != layouts[1]:
-            ctx.report(UNIFORM, op, "source and result both have a layout, or none has")
+            ctx.report("vmi-uniform", op, "source and result both have a layout, or none has")
     elif not all(layouts):
-        ctx.report(UNIFORM, op, f"source and result of {op.name} have a layout")
+        ctx.report("vmi-uniform", op, f"source and result of {op.name} have a layout")
 
 
 # ------------------------------------------------------------ reductions
@@ -207,7 +205,7 @@ def check_reassociation(op: Operation, ctx: Context) -> None:
     source = named(op, "source").type
     assert isinstance(source, VmiVRegType)
     if is_float(source.element) and "reassoc" not in op.attributes:
-        ctx.report(REASSOCIATION, op, f"{op.name} of floats needs reassoc", help="{reassoc}")
+        ctx.report("vmi-reassoc", op, f"{op.name} of floats needs reassoc", help="{reassoc}")
 
 
 @checks(TRIPLES, *_REDUCTIONS)
@@ -218,10 +216,12 @@ def check_reduction(op: Operation, ctx: Context) -> None:
     assert isinstance(result, VmiVRegType)
     if source.element != result.element:
         message = f"{op.name} of {vector_element(source)} yields that type, found {vector_element(result)}"
-        ctx.report(TYPES, op, message, at=op.results[0])
+        ctx.report("vmi-types", op, message, at=op.results[0])
     grouped = "group" in op.attributes or "num_groups" in op.attributes
     if not grouped and result.lanes != 1:
-        ctx.report(UNIFORM, op, f"{op.name} without groups yields one lane, found {result.lanes}", at=op.results[0])
+        ctx.report(
+            "vmi-uniform", op, f"{op.name} without groups yields one lane, found {result.lanes}", at=op.results[0]
+        )
 
 
 @checks(TRIPLES, "pto.vmi.vchist", "pto.vmi.vdhist")
@@ -231,18 +231,18 @@ def check_histogram(op: Operation, ctx: Context) -> None:
     result = op.results[0].type
     assert isinstance(acc, VmiVRegType)
     if acc.lanes not in (128, 256):
-        ctx.report(HISTOGRAM, op, f"histograms have 128 or 256 bins, found {type_text(acc)}", at=named(op, "acc"))
+        ctx.report("vmi-hist", op, f"histograms have 128 or 256 bins, found {type_text(acc)}", at=named(op, "acc"))
     elif vector_element(acc) not in ("ui16", "i16"):
         message = f"bins are ui16 or i16, found {vector_element(acc)}"
-        ctx.report(HISTOGRAM, op, message, at=named(op, "acc"))
+        ctx.report("vmi-hist", op, message, at=named(op, "acc"))
     if vector_element(source) not in ("ui8", "i8"):
         message = f"histograms count ui8 or i8, found {vector_element(source)}"
-        ctx.report(HISTOGRAM, op, message, at=named(op, "source"))
+        ctx.report("vmi-hist", op, message, at=named(op, "source"))
     assert isinstance(mask, VmiMaskType)
     if mask.granularity not in ("b8", "pred"):
-        ctx.report(HISTOGRAM, op, f"the mask of bytes is b8, found {mask.granularity}", at=named(op, "mask"))
+        ctx.report("vmi-hist", op, f"the mask of bytes is b8, found {mask.granularity}", at=named(op, "mask"))
     assert isinstance(acc, VmiVRegType)
     assert isinstance(result, VmiVRegType)
     same = acc.lanes == result.lanes and layout_text(acc) == layout_text(result)
     if not same or vector_element(result) not in ("ui16", "i16"):
-        ctx.report(HISTOGRAM, op, f"the result has the bins of {type_text(acc)}, found {type_text(result)}")
+        ctx.report("vmi-hist", op, f"the result has the bins of {type_text(acc)}, found {type_text(result)}")

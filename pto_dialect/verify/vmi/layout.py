@@ -14,12 +14,8 @@ from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import TRIPLES, read_rules
+from ..engine.rule import TRIPLES
 from .common import layout_text, vmi
-
-_RULES = read_rules("vmi")
-PARTS = _RULES["vmi-parts"]
-CONSTANT = _RULES["vmi-constant"]
 
 _REGISTER_BITS = 8 * VL_BYTES
 
@@ -36,16 +32,16 @@ def check_physical_parts(op: Operation, ctx: Context) -> None:
     if not isinstance(whole, (VmiVRegType, VmiMaskType)):
         return
     if whole.layout is None or (isinstance(whole, VmiMaskType) and whole.granularity == "pred"):
-        ctx.report(PARTS, op, f"{type_text(whole)} has no parts", help="assign a layout")
+        ctx.report("vmi-parts", op, f"{type_text(whole)} has no parts", help="assign a layout")
         return
     wanted = _part(whole)
     for part in parts:
         if part != wanted:
-            ctx.report(PARTS, op, f"parts of {type_text(whole)} are {type_text(wanted)}, found {type_text(part)}")
+            ctx.report("vmi-parts", op, f"parts of {type_text(whole)} are {type_text(wanted)}, found {type_text(part)}")
             return
     number = _number_of_parts(whole)
     if number is not None and number != len(parts):
-        ctx.report(PARTS, op, f"{type_text(whole)} has {number} parts, found {len(parts)}")
+        ctx.report("vmi-parts", op, f"{type_text(whole)} has {number} parts, found {len(parts)}")
 
 
 def _part(whole: VmiVRegType | VmiMaskType) -> Attribute:
@@ -77,7 +73,7 @@ def check_constants(op: Operation, ctx: Context) -> None:
     if not isinstance(type_, (VmiVRegType, VmiMaskType)):
         return
     if not isinstance(value, DenseIntOrFPElementsAttr):
-        ctx.report(CONSTANT, op, f"the value of {op.name} lists elements", at="value", help="dense<...>")
+        ctx.report("vmi-constant", op, f"the value of {op.name} lists elements", at="value", help="dense<...>")
         return
     count = 1
     for dim in value.get_shape():
@@ -85,7 +81,11 @@ def check_constants(op: Operation, ctx: Context) -> None:
     element: Attribute = value.get_element_type()
     wanted = type_.element if isinstance(type_, VmiVRegType) else I1
     if count != type_.lanes:
-        ctx.report(CONSTANT, op, f"{type_text(type_)} has {type_.lanes} lanes, found {count} elements", at="value")
+        ctx.report(
+            "vmi-constant", op, f"{type_text(type_)} has {type_.lanes} lanes, found {count} elements", at="value"
+        )
     elif element != wanted:
         found = f"found {element_name(element)}"
-        ctx.report(CONSTANT, op, f"elements of {type_text(type_)} are {element_name(wanted)}, {found}", at="value")
+        ctx.report(
+            "vmi-constant", op, f"elements of {type_text(type_)} are {element_name(wanted)}, {found}", at="value"
+        )

@@ -20,11 +20,8 @@ from pto_dialect.syntax.types.vmi_layout import layout_fields
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import TRIPLES, read_rules
+from ..engine.rule import TRIPLES
 from .common import layout_text, vectors, vmi
-
-_RULES = read_rules("vmi")
-LAYOUT_USE = _RULES["vmi-layout-use"]
 
 Demand = Callable[[str, int | None], str | None]
 """Returns the required layouts for a layout that is not supported; the number is that of the groups of
@@ -94,7 +91,7 @@ def _has(op: Operation, value: SSAValue, demand: Demand | None, groups: int | No
     wanted = demand(layout, groups) if layout and demand is not None else None
     if wanted is not None:
         message = f"{op.name} works with {wanted}, found {type_text(value.type)}"
-        ctx.report(LAYOUT_USE, op, message, at=value if value in op.operands else None)
+        ctx.report("vmi-layout-use", op, message, at=value if value in op.operands else None)
     return wanted is None
 
 
@@ -105,10 +102,10 @@ def check_histogram_mask(op: Operation, ctx: Context) -> None:
         type_ = value.type
         if isinstance(type_, VmiMaskType) and layout_text(type_):
             if contiguous(layout_text(type_), None):
-                ctx.report(LAYOUT_USE, op, f"{op.name} works with contiguous, found {type_text(type_)}", at=value)
+                ctx.report("vmi-layout-use", op, f"{op.name} works with contiguous, found {type_text(type_)}", at=value)
             elif type_.granularity != "b8":
                 message = f"the mask of {op.name} has granularity b8, found {type_.granularity}"
-                ctx.report(LAYOUT_USE, op, message, at=value)
+                ctx.report("vmi-layout-use", op, message, at=value)
 
 
 @checks(TRIPLES, "pto.vmi.channel_split", "pto.vmi.channel_merge")
@@ -122,7 +119,7 @@ def check_channels(op: Operation, ctx: Context) -> None:
     if not any(layouts):
         return
     if not all(layouts):
-        ctx.report(LAYOUT_USE, op, f"either all vectors of {op.name} have a layout or none")
+        ctx.report("vmi-layout-use", op, f"either all vectors of {op.name} have a layout or none")
         return
     for part in parts:
         if not _has(op, part, contiguous, None, ctx):
@@ -131,7 +128,7 @@ def check_channels(op: Operation, ctx: Context) -> None:
     if number in (2, 4) and not _is_deinterleaved(values[0].type, number):
         message = f"{number} channels make a contiguous vector or one with deinterleaved = {number}"
         at = values[0] if splits else None
-        ctx.report(LAYOUT_USE, op, f"{message}, found {type_text(values[0].type)}", at=at)
+        ctx.report("vmi-layout-use", op, f"{message}, found {type_text(values[0].type)}", at=at)
 
 
 def _is_deinterleaved(whole: object, streams: int) -> bool:

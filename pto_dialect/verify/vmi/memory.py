@@ -25,13 +25,12 @@ from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, STRUCTURE, TRIPLES, read_rules
-from ..program.parsing import VMI_MODES
-from .common import TYPES, UNIFORM, layout_text, vectors, vmi
-
-_RULES = read_rules("vmi")
-MEMORY = _RULES["vmi-memory"]
-GROUP = _RULES["vmi-group"]
+from ..engine.rule import LOCATIONS, STRUCTURE, TRIPLES
+from .common import (
+    layout_text,
+    vectors,
+    vmi,
+)
 
 _LOADS = vmi(
     "load deinterleave_load masked_load expand_load gather group_load group_broadcast_load group_slot_load stride_load "
@@ -54,7 +53,7 @@ def check_memory(op: Operation, ctx: Context) -> None:
     pointer = named(op, name)
     space = space_of(pointer.type)
     if space is not None and space != "ub":
-        ctx.report_memory(MEMORY, op, name, pointer, space, "ub")
+        ctx.report_memory("vmi-memory", op, name, pointer, space, "ub")
     element = element_type(pointer.type)
     moved = vectors(tuple(op.results if name == "source" else op.operands))
     if element is None or not moved or enumerator(op, "dist_mode") == "unpack":
@@ -64,7 +63,7 @@ def check_memory(op: Operation, ctx: Context) -> None:
     if type_.element == element or _promoted(op, element, type_) or _packed(op, element, type_):
         return
     message = f"memory has {element_name(element)} elements, the vector {element_name(type_.element)}"
-    ctx.report(MEMORY, op, message, at=pointer)
+    ctx.report("vmi-memory", op, message, at=pointer)
 
 
 def _promoted(op: Operation, memory: object, data: VmiVRegType) -> bool:
@@ -96,10 +95,10 @@ def check_offsets(op: Operation, ctx: Context) -> None:
     signed = isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNED
     if wide not in (16, 32) or signed:
         message = f"offsets of {op.name} are unsigned integers of 16 or 32 bits, found {vector_element(value.type)}"
-        ctx.report(TYPES, op, message, at=value)
+        ctx.report("vmi-types", op, message, at=value)
     elif wide == 16 and isinstance(op, (VmiGatherOp, VmiVGatherOp)) and vector_bits(op.results[0].type) != 16:
         message = f"16-bit offsets gather 16-bit lanes, found {vector_element(op.results[0].type)}"
-        ctx.report(TYPES, op, message, at=value)
+        ctx.report("vmi-types", op, message, at=value)
 
 
 # ------------------------------------------------------------ modes of vload and vstore
@@ -116,28 +115,28 @@ def check_modes(op: Operation, ctx: Context) -> None:
     block, repeat = groups["block_stride"], groups["repeat_stride"]
     stride = groups["stride"]
     if group is not None and dist and (stores or dist != "brc"):
-        ctx.report(VMI_MODES, op, f"group excludes dist_mode {dist}", at="dist_mode")
+        ctx.report("vmi-load-modes", op, f"group excludes dist_mode {dist}", at="dist_mode")
     if block and dist:
-        ctx.report(VMI_MODES, op, f"a block stride excludes dist_mode {dist}", at="dist_mode")
+        ctx.report("vmi-load-modes", op, f"a block stride excludes dist_mode {dist}", at="dist_mode")
     if block and group is not None:
-        ctx.report(VMI_MODES, op, "a block stride excludes group", at="group")
+        ctx.report("vmi-load-modes", op, "a block stride excludes group", at="group")
     if repeat and not block:
-        ctx.report(VMI_MODES, op, "a repeat stride comes with a block stride", at=repeat[0])
+        ctx.report("vmi-load-modes", op, "a repeat stride comes with a block stride", at=repeat[0])
     if group is not None and not stride and not block:
-        ctx.report(VMI_MODES, op, "group needs a stride between the groups", at="group")
+        ctx.report("vmi-load-modes", op, "group needs a stride between the groups", at="group")
     elif group is None and stride:
-        ctx.report(VMI_MODES, op, "a stride comes with group", at=stride[0])
+        ctx.report("vmi-load-modes", op, "a stride comes with group", at=stride[0])
     if stores and group is not None and groups["mask"]:
-        ctx.report(VMI_MODES, op, "a store of groups takes no mask", at=groups["mask"][0])
+        ctx.report("vmi-load-modes", op, "a store of groups takes no mask", at=groups["mask"][0])
     wanted = 2 if dist == "dintlv" else 1
     if len(moved) != wanted:
         what = f"dist_mode {dist}" if dist else "group" if group is not None else "this form"
-        ctx.report(VMI_MODES, op, f"{what} moves {wanted} vectors, found {len(moved)}")
+        ctx.report("vmi-load-modes", op, f"{what} moves {wanted} vectors, found {len(moved)}")
     elif wanted == 2 and moved[0].type != moved[1].type:
         found = f"{type_text(moved[0].type)} and {type_text(moved[1].type)}"
-        ctx.report(UNIFORM, op, f"the two vectors of {op.name} have one type, found {found}")
+        ctx.report("vmi-uniform", op, f"the two vectors of {op.name} have one type, found {found}")
     if stores and enumerator(op, "pmode") == "merge":
-        ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
+        ctx.report("vmi-load-modes", op, "a store has no pmode merge", at="pmode")
     if group is not None and moved:
         _groups(op, ctx, moved[0].type, group, "group")
 
@@ -146,7 +145,7 @@ def check_modes(op: Operation, ctx: Context) -> None:
 def check_store_mode(op: Operation, ctx: Context) -> None:
     """Checks that inactive blocks are not written."""
     if enumerator(op, "pmode") == "merge":
-        ctx.report(VMI_MODES, op, "a store has no pmode merge", at="pmode")
+        ctx.report("vmi-load-modes", op, "a store has no pmode merge", at="pmode")
 
 
 # ------------------------------------------------------------ groups
@@ -156,13 +155,13 @@ DOCUMENTED_GROUPS = (1, 2, 4, 8)
 
 def _groups(op: Operation, ctx: Context, type_: object, count: int, name: str) -> bool:
     if count <= 0:
-        ctx.report(GROUP, op, f"the number of groups is positive, found {count}", at=name)
+        ctx.report("vmi-group", op, f"the number of groups is positive, found {count}", at=name)
     elif isinstance(type_, VmiVRegType) and type_.lanes % count:
-        ctx.report(GROUP, op, f"{count} groups do not divide {type_.lanes} lanes", at=name)
+        ctx.report("vmi-group", op, f"{count} groups do not divide {type_.lanes} lanes", at=name)
     else:
         if count not in DOCUMENTED_GROUPS:
             message = f"1, 2, 4 and 8 groups are documented, found {count}"
-            ctx.report(GROUP, op, message, at=name, severity=Severity.WARNING)
+            ctx.report("vmi-group", op, message, at=name, severity=Severity.WARNING)
         return True
     return False
 
@@ -199,22 +198,22 @@ def check_groups(op: Operation, ctx: Context) -> None:
     if not _groups(op, ctx, type_, count, name):
         return
     if isinstance(op, VmiGroupIotaOp) and count == 1:
-        ctx.report(GROUP, op, "group_iota has more than one group", at=name)
+        ctx.report("vmi-group", op, "group_iota has more than one group", at=name)
     if _PER_GROUP.get(op.name):
         result = op.results[0].type
         assert isinstance(result, VmiVRegType)
         if result.lanes != count:
-            ctx.report(GROUP, op, f"{count} groups yield {count} lanes, found {result.lanes}")
+            ctx.report("vmi-group", op, f"{count} groups yield {count} lanes, found {result.lanes}")
     if isinstance(op, (VmiGroupBroadcastOp, VmiVBrcOp)):
         (spread,) = op.operands
         source = spread.type
         if not isinstance(source, VmiVRegType):
-            ctx.report(GROUP, op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
+            ctx.report("vmi-group", op, f"{op.name} with groups spreads a vector, found {type_text(source)}")
         elif source.lanes != count:
-            ctx.report(GROUP, op, f"{count} groups come from {count} lanes, found {source.lanes}", at=spread)
+            ctx.report("vmi-group", op, f"{count} groups come from {count} lanes, found {source.lanes}", at=spread)
         elif isinstance(op, VmiGroupBroadcastOp) and vector_element(source) != vector_element(type_):
             message = f"{op.name} of {vector_element(source)} yields that type"
-            ctx.report(GROUP, op, f"{message}, found {vector_element(type_)}", at=spread)
+            ctx.report("vmi-group", op, f"{message}, found {vector_element(type_)}", at=spread)
 
 
 @checks(STRUCTURE, "pto.vmi.group_iota", "pto.vmi.vci")
@@ -226,7 +225,7 @@ def check_numbered_groups(op: Operation, ctx: Context) -> None:
     size, register = type_.lanes // count, 8 * VL_BYTES // (vector_bits(type_) or 8)
     if size % register and register % size:
         message = f"a group has a multiple of {register} lanes, or a number that divides {register}, found {size}"
-        ctx.report(GROUP, op, message, at="group")
+        ctx.report("vmi-group", op, message, at="group")
 
 
 @checks(STRUCTURE, "pto.vmi.create_group_mask")
@@ -237,9 +236,9 @@ def check_group_mask(op: Operation, ctx: Context) -> None:
     if count is None or size is None or not isinstance(type_, VmiMaskType):
         return
     if count <= 0 or size <= 0:
-        ctx.report(GROUP, op, f"groups and lanes of each are positive, found {count} and {size}")
+        ctx.report("vmi-group", op, f"groups and lanes of each are positive, found {count} and {size}")
     elif count * size != type_.lanes:
-        ctx.report(GROUP, op, f"{count} groups of {size} lanes make {count * size} lanes, found {type_.lanes}")
+        ctx.report("vmi-group", op, f"{count} groups of {size} lanes make {count * size} lanes, found {type_.lanes}")
 
 
 # ------------------------------------------------------------ rearrangement
@@ -256,13 +255,13 @@ def check_shuffle(op: Operation, ctx: Context) -> None:
         return
     given = [int(number) for number in numbers.get_values()]
     if len(given) != result.lanes:
-        ctx.report(UNIFORM, op, f"the result has {result.lanes} lanes, found {len(given)} lane numbers")
+        ctx.report("vmi-uniform", op, f"the result has {result.lanes} lanes, found {len(given)} lane numbers")
     wrong = next((number for number in given if not 0 <= number < source.lanes), None)
     if wrong is not None:
-        ctx.report(UNIFORM, op, f"the source has lanes 0 to {source.lanes - 1}, found {wrong}", at=str(wrong))
+        ctx.report("vmi-uniform", op, f"the source has lanes 0 to {source.lanes - 1}, found {wrong}", at=str(wrong))
     if source.element != result.element:
         message = f"shuffle of {vector_element(source)} yields that type, found {vector_element(result)}"
-        ctx.report(TYPES, op, message, at=op.results[0])
+        ctx.report("vmi-types", op, message, at=op.results[0])
 
 
 @checks(STRUCTURE, "pto.vmi.channel_split", "pto.vmi.channel_merge")
@@ -272,17 +271,17 @@ def check_channels(op: Operation, ctx: Context) -> None:
     whole = op.source.type if isinstance(op, VmiChannelSplitOp) else op.results[0].type
     parts = vectors(tuple(op.results if splits else op.operands))
     if len(parts) < 2:
-        ctx.report(UNIFORM, op, f"{op.name} has at least two channels, found {len(parts)}")
+        ctx.report("vmi-uniform", op, f"{op.name} has at least two channels, found {len(parts)}")
         return
     first = parts[0].type
     if any(part.type != first for part in parts):
-        ctx.report(UNIFORM, op, f"the channels of {op.name} have one type")
+        ctx.report("vmi-uniform", op, f"the channels of {op.name} have one type")
         return
     assert isinstance(whole, VmiVRegType)
     assert isinstance(first, VmiVRegType)
     if whole.lanes != first.lanes * len(parts) or whole.element != first.element:
         message = f"{len(parts)} channels of {type_text(first)} do not make {type_text(whole)}"
-        ctx.report(UNIFORM, op, message)
+        ctx.report("vmi-uniform", op, message)
 
 
 @checks(TRIPLES, "pto.vmi.vintlv", "pto.vmi.vdintlv")
@@ -296,8 +295,8 @@ def check_interleave(op: Operation, ctx: Context) -> None:
         assert isinstance(type_, VmiVRegType)
         if type_.lanes != first.lanes or type_.element != first.element:
             found = f"{type_text(first)} and {type_text(type_)}"
-            ctx.report(UNIFORM, op, f"the vectors of {op.name} have equal lanes and elements, found {found}")
+            ctx.report("vmi-uniform", op, f"the vectors of {op.name} have equal lanes and elements, found {found}")
             return
         if bool(layout_text(type_)) != bool(layout_text(first)):
-            ctx.report(UNIFORM, op, f"either all vectors of {op.name} have a layout or none")
+            ctx.report("vmi-uniform", op, f"either all vectors of {op.name} have a layout or none")
             return
