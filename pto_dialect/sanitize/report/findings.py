@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.source import Span
-from pto_dialect.verify.engine.rule import RULES, read_rules
+from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 if TYPE_CHECKING:
     from .fixes import Change
@@ -58,8 +58,9 @@ class Finding:
             notes.append(Note("the bytes are the same each time, so no result depends on the order"))
             severity = Severity.WARNING
         if severity is None:
-            declared = RULES.get(self.rule) or read_rules("run").get(self.rule)
-            severity = Severity.ERROR if declared is None else declared.severity
+            if self.rule not in RULES:
+                load_all_rules()
+            severity = RULES[self.rule].severity if self.rule in RULES else Severity.ERROR
         return Diagnostic(self.rule, severity, self.message, self.span, tuple(notes), self.help)
 
 
