@@ -9,7 +9,7 @@ from functools import lru_cache
 from ..llvm.model import Instruction, Operand
 from ..llvm.reader import Module
 
-_MANGLED = re.compile(r"_Z(\d+)(\w+)")
+_PART = re.compile(r"(\d{1,3})(\w+)")
 _NAMED = frozenset(("__pto_op", "__pto_call", "__pto_query", "__pto_constant", "__pto_alias"))
 PURE = frozenset(("__pto_constant",))
 """Functions whose result depends on their arguments alone."""
@@ -36,9 +36,15 @@ class RawGroup:
 
 @lru_cache(4096)
 def plain_name(symbol: str) -> str:
-    """Returns the name of a function without its mangled types."""
-    match = _MANGLED.match(symbol)
-    return match[2][: int(match[1])] if match and len(match[1]) < 4 else symbol
+    """Returns the name of a function, with its namespaces, without its mangled types."""
+    nested = symbol.startswith("_ZN")
+    rest = symbol[3 if nested else 2 :] if symbol.startswith("_Z") else ""
+    parts: list[str] = []
+    while (match := _PART.match(rest)) and (nested or not parts):
+        length = int(match[1])
+        parts.append(match[2][:length])
+        rest = match[2][length:]
+    return "::".join(parts) or symbol
 
 
 def is_interface(instruction: Instruction) -> bool:

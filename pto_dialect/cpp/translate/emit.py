@@ -80,7 +80,7 @@ class TreeEmitter:
         else:
             result = translate_scalar(instruction, ctx)
         if result is None:
-            ctx.fail(*describe(instruction))
+            ctx.fail(*describe(instruction, ctx.module.function_names))
         ctx.bind(instruction, result)
 
     def _call(self, instruction: Instruction) -> None:
@@ -98,7 +98,7 @@ class TreeEmitter:
             return
         result = translate_scalar(instruction, ctx)
         if result is None:
-            ctx.fail(*describe(instruction))
+            ctx.fail(*describe(instruction, ctx.module.function_names))
         ctx.bind(instruction, result)
 
     def _set(self, statement: Set, after: frozenset[Variable]) -> None:

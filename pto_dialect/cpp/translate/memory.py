@@ -15,8 +15,10 @@ from ..llvm.model import Constant, Function, Global, Instruction, Operand, Value
 from ..llvm.reader import Module
 from ..llvm.types import TypeReadError
 from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
+from .calls import is_interface
 from .choices import number_choices
 from .linear import multiple_of
+from .reasons import describe
 from .tree import Variable
 
 CHOICES = 16
@@ -112,6 +114,8 @@ class LocalMemory:
                 return
             for operand in instruction.operands:
                 if self.address(operand) is not None:
+                    if opcode == "call" and not is_interface(instruction):
+                        raise MemoryError_(instruction, *describe(instruction, self.module.function_names))
                     what = "chosen at run time" if opcode in ("phi", "select") else "passed on"
                     raise MemoryError_(instruction, f"the address of a local variable is {what}", _BY_VALUE)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..llvm.model import Instruction
 from .calls import plain_name
 
 
-def describe(instruction: Instruction) -> tuple[str, str]:
-    """Returns why an instruction cannot be translated, and what to write instead."""
+def describe(instruction: Instruction, defined: Collection[str] = ()) -> tuple[str, str]:
+    """Returns why an instruction cannot be translated, and what to write instead; ``defined`` are the functions that
+    have a body."""
     opcode = instruction.opcode
     if opcode == "call":
         name = plain_name(instruction.word)
@@ -15,9 +18,9 @@ def describe(instruction: Instruction) -> tuple[str, str]:
             return "memory of the heap cannot be translated", "use local variables of constant size, or tiles"
         if name.startswith("llvm."):
             return f"the compiler's function {name} cannot be translated", ""
-        return f"the call of {name} cannot be translated: it is not defined, or it calls itself", (
-            "define it in the file, without recursion"
-        )
+        if instruction.word in defined:
+            return f"the call of {name} cannot be inlined", "write it without recursion, and without noinline"
+        return f"the kernel calls {name}, which has no body here", "define it in the file or in what it includes"
     known = _REASONS.get(opcode)
     return known or (f"the instruction {opcode} cannot be translated", "")
 
