@@ -148,7 +148,9 @@ def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagn
             found[-1] = found[-1]._replace(notes=(*found[-1].notes, Note(message["text"], span)))
         else:
             found.append(Diagnostic(rule, Severity.ERROR, message["text"], span))
-    yield from found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
+    # A mistake of the user may leave declarations of the headers incomplete.
+    own = [one for one in found if one.span is None or not one.span.source.name.startswith(INCLUDE + os.sep)]
+    yield from own or found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
 
 
 def _translation_message(error: TranslationError, files: Origins) -> Diagnostic:

@@ -64,7 +64,7 @@ def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input
         elif os.path.isdir(path):
             found = [Input(file, file, os.path.relpath(file, path)) for file in _files_below(path)]
             if not found:
-                raise InputError(f"folder '{path}' has no {SUFFIX} files")
+                raise InputError(f"folder '{path}' has no {SUFFIX} files{_cpp_hint(path)}")
             for item in found:
                 inputs.setdefault(os.path.normpath(item.path), item)
         elif os.path.lexists(path):
@@ -72,6 +72,12 @@ def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input
         else:
             raise InputError(f"no such file or folder: '{path}'")
     return list(inputs.values())
+
+
+def _cpp_hint(folder: str) -> str:
+    """Advice for a folder of C++ files, of which only the user knows which are kernels."""
+    has_cpp = any(file.endswith(CPP_SUFFIXES) for file in os.listdir(folder))
+    return "; name the C++ kernels in it one by one" if has_cpp else ""
 
 
 def _files_below(folder: str) -> Iterator[str]:

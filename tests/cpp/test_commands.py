@@ -151,3 +151,18 @@ def test_page_of_a_run_has_the_cpp_text(folder: Path) -> None:
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert '"name":"race.cpp","text":"#include' in page
     assert "in TEXP (line" in page
+
+
+def test_launch_file_of_a_kernel(folder: Path) -> None:
+    text = 'arguments = { x = "ones:f32:512", y = "ones:f32:512", z = "zeros:f32:512", n = 2 }\n'
+    (folder / "add.launch.toml").write_text(text, encoding="utf-8")
+    assert command("pto-run add.launch.toml --sanitize").exit_code == 0
+    (folder / "race.launch.toml").write_text(f'program = "race.cpp"\n{text}', encoding="utf-8")
+    result = command("pto-run race.launch.toml --sanitize")
+    assert (result.exit_code, f"race.cpp:{line_of(KERNEL, 'TSTORE')}:5: error".encode() in result.stderr) == (3, True)
+    assert command("pto-run add.launch.toml -DX").exit_code == 2
+
+
+def test_folder_of_kernels_names_no_program(folder: Path) -> None:
+    result = command("pto-opt --verify-only .")
+    assert (result.exit_code, b"name the C++ kernels in it one by one" in result.stderr) == (2, True)

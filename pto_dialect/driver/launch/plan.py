@@ -12,6 +12,7 @@ from pto_dialect.runtime.memory.spaces import Fill
 from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
 from pto_dialect.targets.release import release_named, unknown_release
 
+from ..inputs import CPP_SUFFIXES
 from ..run.compare import Judgement, Tolerance
 from ..run.value_text import (
     Content,
@@ -199,9 +200,13 @@ def plans_of(document: Document, folder: Folder, program: str | None, ranks: int
 
 
 def default_program(path: str) -> str | None:
-    """The program beside the launch file ``path``, which has its name."""
+    """The program beside the launch file ``path``, which has its name; a C++ kernel only where there is no other."""
     stem = os.path.basename(path).removesuffix(SUFFIX)
-    return f"{stem}.pto" if stem and path.endswith(SUFFIX) else None
+    if not stem or not path.endswith(SUFFIX):
+        return None
+    names = (f"{stem}.pto", *(f"{stem}{suffix}" for suffix in CPP_SUFFIXES))
+    folder = os.path.dirname(path)
+    return next((name for name in names if os.path.lexists(os.path.join(folder, name))), names[0])
 
 
 class _Reader:
