@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from .addresses import as_address
 from .statement import Named
-from .tiles import Origin, identity, tile_of, tile_type, with_full_size
+from .tiles import Origin, identity, number_of, tile_of, tile_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,13 +110,17 @@ def pop(call: Call, emitter: Emitter, known: Operands) -> Origin:
     """Emits ``TPOP``, which gives a tile the address of a slot."""
     queue, name = _handle(call, emitter)
     tile = tile_of(_tile_group(call, emitter), emitter)
-    whole = tile if all(isinstance(size, int) for size in tile.valid) else with_full_size(tile)
-    type_ = tile_type(whole, emitter)
+    row, col = (number_of(size) for size in tile.valid)
+    if row is None or col is None:
+        # The valid sizes determine where the part of a core begins, which the dialect takes from the type.
+        emitter.fail("TPOP of a tile whose valid sizes are not constant is not translated", "write them in the type")
+    tile = tile._replace(valid=(row, col))
+    type_ = tile_type(tile, emitter)
     value = Named(emitter.define(f"pto.declare_tile -> {type_}", call.label or "tile"), type_)
     extra = _core(call, emitter)
     emitter.emit(f"pto.tpop({value.name}, {name}{extra} : {type_}, {_PIPE}) {{split = {_split(call, queue)}}}")
-    known.handles.define(as_address(whole, call), value, call)
-    return Origin(value, whole)
+    known.handles.define(as_address(tile, call), value, call)
+    return Origin(value, tile)
 
 
 def _core(call: Call, emitter: Emitter) -> str:
