@@ -401,6 +401,11 @@ PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject 
 PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
              (D &dst, G &src, I &index, S &scratch),
              (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index, scratch)
+PTO_OVERLOAD(MGATHER,
+             (Coalesce How, GatherOOB Oob, GatherExec Exec, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
+             (D &dst, G &src, I &index, S &scratch),
+             (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>, pto_detail::Mode<"exec", Exec>), dst, src,
+             index, scratch)
 PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject I), (D &dst, G &src, I &index),
              (PTO_COALESCE), dst, src, index)
 PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I),

@@ -130,6 +130,9 @@ PTO_ENUM(GatherAxis, uint8_t, PTO_LIST)
 #define PTO_LIST(X, E) X(E, Undefined, 0) X(E, Clamp, 1) X(E, Wrap, 2) X(E, Zero, 3)
 PTO_ENUM(GatherOOB, uint8_t, PTO_LIST)
 #undef PTO_LIST
+#define PTO_LIST(X, E) X(E, Scalar, 0) X(E, Simt, 1)
+PTO_ENUM(GatherExec, uint8_t, PTO_LIST)
+#undef PTO_LIST
 #define PTO_LIST(X, E) X(E, SCATTER_ROW, 0) X(E, SCATTER_COL, 1)
 PTO_ENUM(ScatterAxis, uint8_t, PTO_LIST)
 #undef PTO_LIST

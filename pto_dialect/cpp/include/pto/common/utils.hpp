@@ -38,6 +38,12 @@ PTO_INTERNAL uint64_t GetScaleAddr(T *matrix)
 {
     return reinterpret_cast<uint64_t>(matrix) >> 4;
 }
+// Of how many elements a pattern takes one.
+template <MaskPattern Mask>
+PTO_INTERNAL constexpr int GetTimesByMask()
+{
+    return Mask == MaskPattern::P1111 ? 1 : Mask == MaskPattern::P0101 || Mask == MaskPattern::P1010 ? 2 : 4;
+}
 template <class T>
 PTO_INTERNAL constexpr TileLayoutCustom GetTileLayoutCustom()
 {
