@@ -31,7 +31,6 @@ ROWS = {
     "construction": "samples-once",
     "locations": "samples-once",
     "templates": "samples-once",
-    "type-templates": "spread-once",
     "verdicts": "samples-once",
     "held": "gemm",
     "conversions": "tcvt",

@@ -51,7 +51,7 @@ def read_type(text: str) -> Attribute | None:
 
 def keep_type(text: str, head: Tok, parameters: list[Parameter]) -> None:
     """Remembers the ``parameters`` of the type ``text`` for types with other numbers, if they show which is which."""
-    if not enabled("type-templates") or not all(map(_is_plain, parameters)) or head.text[1:] not in PTO_FORMS:
+    if not enabled("templates") or not all(map(_is_plain, parameters)) or head.text[1:] not in PTO_FORMS:
         return
     parts = _NUMBER.split(text)
     numbers = map(int, parts[1::2])
