@@ -55,6 +55,8 @@ def test_what_is_made_meanwhile_is_not_looked_at(rounds: list[int]) -> None:
 
 
 def test_garbage_is_found_by_a_full_collection() -> None:
+    if gc.get_freeze_count():
+        pytest.skip("somebody keeps objects from the collector, as Python 3.12 does")
     with paused():
         left = knots(5_000)
     assert any(one() is not None for one in left)
