@@ -41,6 +41,6 @@ class _RecordedLocation:
 
 
 def defer_locations(locate: Callable[[Operation, Span], None]) -> None:
-    """Lets ``locate`` set the location of an operation when somebody asks for it."""
+    """Lets ``locate`` set the location of an operation on first access."""
     if enabled("locations"):
         Operation.location = _RecordedLocation(locate)  # pyright: ignore[reportAttributeAccessIssue]
