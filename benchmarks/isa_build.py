@@ -26,7 +26,7 @@ GENERATE_SECONDS = 600
 _DECLARED = re.compile(r"\bPTO_INST\b[^;{}]*?\b([A-Z][A-Z0-9_]+)\s*\(")
 _LAUNCH = re.compile(r"<<<(.*?)>>>(\s*)\(", re.S)
 _ASSEMBLY = re.compile(r"\basm\s*(?:volatile\s*)?\([^;]*\);")
-_INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*|securec\.h)[">]')
+INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*|securec\.h)[">]')
 _OWN = ("TASSIGN", "TGET_SCALE_ADDR", "TRESHAPE", "TSUBVIEW", "TSYNC")
 """Instructions that the headers define themselves."""
 
@@ -73,7 +73,7 @@ def prepare(tree: Path, target: str, work: Path) -> Tools:
     includes = ("device.hpp", "pto/common/constants.hpp", "record.hpp", "gtest/gtest.h", "test_common.h")
     (folder / "all.hpp").write_text("".join(f'#include "{name}"\n' for name in includes))
     (folder / "pto/pto-inst.hpp").write_text("#pragma once\n")
-    _compile(tools, folder, "-x", "c++-header", "all.hpp", "-o", "all.hpp.gch")
+    run_compiler(tools, folder, "-x", "c++-header", "all.hpp", "-o", "all.hpp.gch")
     return tools
 
 
@@ -84,14 +84,14 @@ def built(tools: Tools, source: Path, work: Path) -> Path:
         return program
     if not (work / "generated").exists():
         shutil.rmtree(work, ignore_errors=True)
-        _generate(source, work)
+        generate(source, work)
         (work / "generated").touch()
     shutil.rmtree(work / "build", ignore_errors=True)
     _build(tools, source, work / "build")
     return program
 
 
-def _generate(source: Path, work: Path) -> None:
+def generate(source: Path, work: Path) -> None:
     """Copies a test folder to ``work`` and runs its generator there."""
     shutil.copytree(source, work)
     env = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -113,8 +113,8 @@ def _build(tools: Tools, source: Path, folder: Path) -> None:
     for file in sorted(source.iterdir()):
         if file.suffix in (".h", ".hpp", ".cpp"):
             text = file.read_text(errors="replace")
-            for name in _INCLUDED.findall(text):
-                _empty(folder / name)
+            for name in INCLUDED.findall(text):
+                write_empty(folder / name)
             (folder / file.name).write_text(rewritten(text))
     try:
         _link(tools, folder)
@@ -129,8 +129,8 @@ def _link(tools: Tools, folder: Path, *definitions: str) -> None:
     for file in sorted(folder.glob("*.cpp")):
         objects.append(f"{file.stem}.o")
         main = ("-DISA_MAIN",) if file.name == "main.cpp" else ()
-        _compile(tools, folder, *definitions, "-include", "all.hpp", *main, "-c", file.name, "-o", objects[-1])
-    _compile(tools, folder, *objects, "-o", "tests")
+        run_compiler(tools, folder, *definitions, "-include", "all.hpp", *main, "-c", file.name, "-o", objects[-1])
+    run_compiler(tools, folder, *objects, "-o", "tests")
 
 
 def rewritten(text: str) -> str:
@@ -139,12 +139,12 @@ def rewritten(text: str) -> str:
     return _LAUNCH.sub(r" ->* ::isa::Grid(\1)\2(", text)
 
 
-def _empty(file: Path) -> None:
+def write_empty(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("#pragma once\n")
 
 
-def _compile(tools: Tools, folder: Path, *arguments: str) -> None:
+def run_compiler(tools: Tools, folder: Path, *arguments: str) -> None:
     try:
         done = subprocess.run(
             [*tools.command, *arguments],

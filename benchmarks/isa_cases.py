@@ -97,7 +97,7 @@ def main() -> int:
 def tasks_of(tree: Path, target: str, work: Path, case: str, keep: Path | None) -> Iterator[Task]:
     """The test folders of a target that have a test whose name matches."""
     sources = sorted((tree / f"tests/npu/{target}/src/st/testcase").glob("*/main.cpp"))
-    wanted = [file.parent for file in sources if any(_matches(case, target, file.parent, t) for t in declared(file))]
+    wanted = [file.parent for file in sources if any(matches(case, target, file.parent, t) for t in declared(file))]
     if not wanted:
         return
     tools = isa_build.prepare(tree, target, work / target)
@@ -110,7 +110,7 @@ def declared(main_file: Path) -> list[str]:
     return [f"{suite}.{test}" for suite, test in _TEST.findall(main_file.read_text(errors="replace"))]
 
 
-def _matches(case: str, target: str, source: Path, test: str) -> bool:
+def matches(case: str, target: str, source: Path, test: str) -> bool:
     return re.search(case, f"{target}/{source.name}/{test}") is not None
 
 
@@ -121,13 +121,13 @@ def run_folder(task: Task) -> list[Verdict]:
         program = isa_build.built(task.tools, source, task.work)
         names = names_of(program)
     except isa_build.NoProgram as error:
-        names = [test for test in declared(source / "main.cpp") if _matches(task.case, target, source, test)]
+        names = [test for test in declared(source / "main.cpp") if matches(task.case, target, source, test)]
         outcome = Outcome(NOT_BUILT, str(error))
         return [_verdict(target, source, name, outcome) for name in names]
     return [
         _verdict(target, source, name, run_test(program, name, target, _kept(task, name)))
         for name in names
-        if _matches(task.case, target, source, name)
+        if matches(task.case, target, source, name)
     ]
 
 

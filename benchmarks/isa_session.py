@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -30,6 +32,10 @@ SLACK = bytes(1 << 16)
 """Device memory is given out in pages: some kernels read after what their tests have requested."""
 
 
+Launch = Callable[[Path, str, Path | None], str]
+"""Runs what a test has recorded in a folder, for a target, and keeps its program; returns what the rules say."""
+
+
 class Outcome(NamedTuple):
     """What became of a test.
 
@@ -43,7 +49,7 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
 
 
-class _Failure(Exception):
+class Failure(Exception):
     def __init__(self, outcome: str, reason: str) -> None:
         super().__init__(reason)
         self.outcome = outcome
@@ -55,8 +61,8 @@ def names_of(program: Path) -> list[str]:
     return done.stdout.split()
 
 
-def run_test(program: Path, name: str, target: str, keep: Path | None = None) -> Outcome:
-    """Runs one test; ``keep`` is a file for its last program."""
+def run_test(program: Path, name: str, target: str, keep: Path | None = None, launch: Launch | None = None) -> Outcome:
+    """Runs one test; ``keep`` is a file for its last program, ``launch`` runs what the test has recorded."""
     started = time.perf_counter()
     hears, says = os.pipe(), os.pipe()
     env = {**os.environ, "ISA_HEARS": str(hears[0]), "ISA_SAYS": str(says[1])}
@@ -74,8 +80,9 @@ def run_test(program: Path, name: str, target: str, keep: Path | None = None) ->
     limit.start()
     try:
         with os.fdopen(hears[1], "w") as answers, os.fdopen(says[0]) as words:
-            outcome = _converse(words, answers, program.parent, target, keep)
-    except _Failure as failure:
+            run = functools.partial(launch or run_record, program.parent, target, keep)
+            outcome = _converse(words, answers, run)
+    except Failure as failure:
         outcome = Outcome(failure.outcome, str(failure))
     finally:
         limit.cancel()
@@ -84,7 +91,7 @@ def run_test(program: Path, name: str, target: str, keep: Path | None = None) ->
     return outcome._replace(seconds=time.perf_counter() - started)
 
 
-def _converse(words: TextIO, answers: TextIO, folder: Path, target: str, keep: Path | None) -> Outcome:
+def _converse(words: TextIO, answers: TextIO, run: Callable[[], str]) -> Outcome:
     failed: list[str] = []
     differing: list[str] = []
     missing: list[str] = []
@@ -94,7 +101,7 @@ def _converse(words: TextIO, answers: TextIO, folder: Path, target: str, keep: P
     for line in words:
         kind, *fields = line.rstrip("\n").split("|")
         if kind == "run":
-            rejection = _launch(folder, target, keep) or rejection
+            rejection = run() or rejection
             runs += 1
             answers.write("\n")
             answers.flush()
@@ -120,13 +127,13 @@ def _converse(words: TextIO, answers: TextIO, folder: Path, target: str, keep: P
     return Outcome(NO_RESULT, "the test program stops before its end")
 
 
-def _launch(folder: Path, target: str, keep: Path | None) -> str:
+def run_record(folder: Path, target: str, keep: Path | None) -> str:
     """Runs the program of a record on the files of the device memory; what the rules say against it."""
     try:
         record = read_record((folder / "record.txt").read_text())
         text, sizes = program_of(record, target)
     except NotMapped as error:
-        raise _Failure(NOT_MAPPED, str(error)) from None
+        raise Failure(NOT_MAPPED, str(error)) from None
     if keep is not None:
         keep.write_text(text)
     files = [folder / f"memory{number}.bin" for number in record.memories]
@@ -142,14 +149,14 @@ def _launch(folder: Path, target: str, keep: Path | None) -> str:
             kernel = compile_kernel(parse(text, filename="test.pto"), backend="emitc", verify=False)
         kernel(*buffers, *sizes)
     except ParseError as error:
-        raise _Failure(REJECTED, f"{error.diagnostics[0].message} [{error.diagnostics[0].rule}]") from None
+        raise Failure(REJECTED, f"{error.diagnostics[0].message} [{error.diagnostics[0].rule}]") from None
     except (ProgramError, BindingError) as error:
         rule = f" [{error.rule}]" if isinstance(error, ProgramError) else ""
         said = f"{str(error).splitlines()[0][:200]}{rule}"
-        raise _Failure(REJECTED if rejection else RAISES, rejection or said) from None
+        raise Failure(REJECTED if rejection else RAISES, rejection or said) from None
     except Exception as error:
         said = f"{type(error).__name__}: {error}"[:200]
-        raise _Failure(REJECTED if rejection else RAISES, rejection or said) from None
+        raise Failure(REJECTED if rejection else RAISES, rejection or said) from None
     for file, buffer in zip(files, buffers, strict=True):
         buffer[: -len(SLACK)].tofile(file)
     return rejection
