@@ -57,8 +57,8 @@ def computes_in(fmt: Format) -> bool:
 class FloatFunction:
     """A function of elements of one format, computed in float32 (f64: float64) and rounded once to the format."""
 
-    def __init__(self, name: str, fmt: Format) -> None:
-        self.function = FUNCTIONS[name]
+    def __init__(self, function: Function, name: str, fmt: Format) -> None:
+        self.function = function
         self.fmt = fmt
         self.label = name
 
@@ -130,19 +130,6 @@ ARITHMETIC: dict[str, Function] = {
     "negf": np.negative,
 }
 """``arith`` operations by name."""
-
-
-class FloatArithmetic:
-    """An ``arith`` operation on elements of one format, rounded once."""
-
-    def __init__(self, name: str, fmt: Format) -> None:
-        self.function = ARITHMETIC[name]
-        self.fmt = fmt
-        self.label = name
-
-    def __call__(self, *values: Array) -> Array:
-        """The results in the storage of the format."""
-        return encode(self.function(*(decode(value, self.fmt) for value in values)), self.fmt, saturate=False)
 
 
 @dataclass(eq=False)

@@ -27,7 +27,7 @@ from pto_dialect.runtime.run.machine import Core
 from pto_dialect.syntax.types.attributes import int_list
 from pto_dialect.targets.memory import MX_SCALE_ADDRESS_DIVISOR
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from .tile_maker import MATRIX_SPACES, TileMaker, tile_maker
 
 _MOVES = Role.TILE_LOAD | Role.TILE_STORE
@@ -200,16 +200,10 @@ def get_validshape(op: PtoOp, g: Generator) -> None:
     g.define(op.results[1], f"{tile}.valid_cols")
 
 
-@kernel("pto.tile_valid_rows")
-def tile_valid_rows(op: PtoOp, g: Generator) -> None:
-    """The number of valid rows of a tile."""
-    g.define(op.results[0], f"{g.name(named(op, 'src'))}.valid_rows")
-
-
-@kernel("pto.tile_valid_cols")
-def tile_valid_cols(op: PtoOp, g: Generator) -> None:
-    """The number of valid columns of a tile."""
-    g.define(op.results[0], f"{g.name(named(op, 'src'))}.valid_cols")
+@kernels({"pto.tile_valid_rows": "valid_rows", "pto.tile_valid_cols": "valid_cols"})
+def valid_extent(op: PtoOp, g: Generator, extent: str) -> None:
+    """The number of valid rows or columns of a tile."""
+    g.define(op.results[0], f"{g.name(named(op, 'src'))}.{extent}")
 
 
 @kernel("pto.make_tensor_view")
@@ -272,19 +266,8 @@ def partition_view(op: PtoOp, g: Generator) -> None:
     g.define(result, f"{g.name(source)}.part({offsets}, {sizes})")
 
 
-def _entry(op: PtoOp, g: Generator, numbers: str) -> str:
-    """Returns the entry of a view's sizes or strides that the index selects."""
+@kernels({"pto.get_tensor_view_dim": "shape", "pto.get_tensor_view_stride": "strides"})
+def view_extent(op: PtoOp, g: Generator, numbers: str) -> None:
+    """The extent or the stride of one dimension of a view, in elements."""
     view, axis = (g.name(named(op, name)) for name in ("tensor_view", "dim_index"))
-    return f"{g.argument(entry_of)}({view}.{numbers}, {axis})"
-
-
-@kernel("pto.get_tensor_view_dim")
-def view_dim(op: PtoOp, g: Generator) -> None:
-    """The extent of one dimension of a view, in elements."""
-    g.define(op.results[0], _entry(op, g, "shape"))
-
-
-@kernel("pto.get_tensor_view_stride")
-def view_stride(op: PtoOp, g: Generator) -> None:
-    """The stride of one dimension of a view, in elements."""
-    g.define(op.results[0], _entry(op, g, "strides"))
+    g.define(op.results[0], f"{g.argument(entry_of)}({view}.{numbers}, {axis})")

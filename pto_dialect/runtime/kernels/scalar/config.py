@@ -50,18 +50,14 @@ def change_bit(op: PtoOp, g: Generator, change: Callable[[int, int], int]) -> No
 _TYPES = ("none", *(name for name, _ in TYPES))
 
 
-@kernel(*(f"pto.set_atomic_{name}" for name in _TYPES))
-def set_atomic_type(op: PtoOp, g: Generator) -> None:
-    """Stores to global memory combine elements of this type from now on, or replace them (``none``)."""
-    _change(with_type, op, g)
-
-
-@kernel(*(f"pto.set_atomic_{name}" for name, _ in OPERATIONS))
-def set_atomic_operation(op: PtoOp, g: Generator) -> None:
-    """Stores to global memory combine with this operation from now on."""
-    _change(with_operation, op, g)
-
-
-def _change(change: Callable[[int, str], int], op: PtoOp, g: Generator) -> None:
+@kernels(
+    {
+        **{f"pto.set_atomic_{name}": with_type for name in _TYPES},
+        **{f"pto.set_atomic_{name}": with_operation for name, _ in OPERATIONS},
+    }
+)
+def set_atomic(op: PtoOp, g: Generator, change: Callable[[int, str], int]) -> None:
+    """Stores to global memory combine elements of this type or with this operation from now on, or replace them
+    (``none``)."""
     mode = op.name.removeprefix("pto.set_atomic_")
     g.emitter.line(f"core.state['ctrl'] = {g.argument(change)}(core.state['ctrl'], {mode!r})")

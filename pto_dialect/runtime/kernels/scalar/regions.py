@@ -8,20 +8,13 @@ from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.compile.generator import Expr, Generator
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 
 
-@kernel("pto.section.cube")
-def section_cube(op: PtoOp, g: Generator) -> None:
-    """Runs the region on cube cores alone."""
-    with g.emitter.block("if core.cube:"):
-        g.region(op.regions[0])
-
-
-@kernel("pto.section.vector")
-def section_vector(op: PtoOp, g: Generator) -> None:
-    """Runs the region on vector cores alone."""
-    with g.emitter.block("if core.vector:"):
+@kernels({"pto.section.cube": "cube", "pto.section.vector": "vector"})
+def section(op: PtoOp, g: Generator, kind: str) -> None:
+    """Runs the region on cores of one kind alone."""
+    with g.emitter.block(f"if core.{kind}:"):
         g.region(op.regions[0])
 
 

@@ -17,8 +17,8 @@ from pto_dialect.runtime.simt import integers
 from pto_dialect.runtime.simt.access import Element
 from pto_dialect.runtime.simt.floats import (
     ARITHMETIC,
-    FloatArithmetic,
     FloatComparison,
+    FloatFunction,
     FromInteger,
     FusedMultiplyAdd,
     MathFunction,
@@ -73,7 +73,7 @@ def division(op: Operation, g: Generator) -> None:
 def float_arithmetic(op: Operation, g: Generator) -> None:
     """Arithmetic of floats, rounded to their type."""
     name, fmt = op.name.removeprefix("arith."), number_format(op.results[0].type, g)
-    define_result(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatArithmetic(name, fmt))
+    define_result(op, g, ARITHMETIC[name] if computes_in(fmt) else FloatFunction(ARITHMETIC[name], name, fmt))
 
 
 @lane_kernel("arith.cmpi")
@@ -95,28 +95,17 @@ def select(op: Operation, g: Generator) -> None:
     define_result(op, g, choose)
 
 
-@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci")
-def resize_signed(op: Operation, g: Generator) -> None:
-    """Signed integers in another width."""
-    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, True))
+@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci", "arith.index_castui", "arith.extui")
+def resize(op: Operation, g: Generator) -> None:
+    """Signed or unsigned integers in another width."""
+    signed = op.name not in ("arith.index_castui", "arith.extui")
+    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, signed))
 
 
-@lane_kernel("arith.index_castui", "arith.extui")
-def resize_unsigned(op: Operation, g: Generator) -> None:
-    """Unsigned integers in another width."""
-    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, False))
-
-
-@lane_kernel("arith.sitofp")
-def signed_to_float(op: Operation, g: Generator) -> None:
-    """Signed integers as the nearest numbers of a float type."""
-    define_result(op, g, FromInteger(number_format(op.results[0].type, g), True))
-
-
-@lane_kernel("arith.uitofp")
-def unsigned_to_float(op: Operation, g: Generator) -> None:
-    """Unsigned integers as the nearest numbers of a float type."""
-    define_result(op, g, FromInteger(number_format(op.results[0].type, g), False))
+@lane_kernel("arith.sitofp", "arith.uitofp")
+def to_float(op: Operation, g: Generator) -> None:
+    """Signed or unsigned integers as the nearest numbers of a float type."""
+    define_result(op, g, FromInteger(number_format(op.results[0].type, g), op.name == "arith.sitofp"))
 
 
 @lane_kernel("arith.fptosi", "arith.fptoui")

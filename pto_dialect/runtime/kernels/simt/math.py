@@ -26,7 +26,7 @@ _FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)
 def function(op: PtoOp, g: Generator) -> None:
     """A function of one or two floats, rounded to their type."""
     name, fmt = op.name.removeprefix("pto."), number_format(op.results[0].type, g)
-    define_result(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(name, fmt))
+    define_result(op, g, FUNCTIONS[name] if computes_in(fmt) else FloatFunction(FUNCTIONS[name], name, fmt))
 
 
 @kernel("pto.fma")

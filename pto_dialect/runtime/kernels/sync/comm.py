@@ -17,7 +17,7 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.memory.values import GmTensor
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..tile.memory import enum_value
 
 _REDUCE: dict[str, Callable[..., Any]] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
@@ -109,22 +109,18 @@ class Reduce:
         _fill(dst, total)
 
 
-@kernel("pto.comm.tbroadcast")
-def to_all(op: PtoOp, g: Generator) -> None:
-    """Every member of the group gets the elements of the root."""
-    g.call(broadcast, named(op, "src"), list(listed(op, "group")), pipe=Pipe.MTE3)
-
-
-@kernel("pto.comm.tscatter")
-def to_each(op: PtoOp, g: Generator) -> None:
-    """Each member of the group gets its share of the elements of the root."""
-    g.call(scatter, named(op, "src"), list(listed(op, "group")), pipe=Pipe.MTE3)
-
-
-@kernel("pto.comm.tgather")
-def from_each(op: PtoOp, g: Generator) -> None:
-    """The root gets the consecutive elements of all members."""
-    g.call(gather, named(op, "dst"), list(listed(op, "group")), pipe=Pipe.MTE3)
+@kernels(
+    {
+        # To every member; to each its share; the consecutive elements of all members.
+        "pto.comm.tbroadcast": (broadcast, "src"),
+        "pto.comm.tscatter": (scatter, "src"),
+        "pto.comm.tgather": (gather, "dst"),
+    }
+)
+def share(op: PtoOp, g: Generator, row: tuple[Callable[..., None], str]) -> None:
+    """Moves elements between the root and the members of its group."""
+    function, root = row
+    g.call(function, named(op, root), list(listed(op, "group")), pipe=Pipe.MTE3)
 
 
 @kernel("pto.comm.treduce")

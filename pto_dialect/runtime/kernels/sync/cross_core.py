@@ -6,6 +6,7 @@ a program that uses them run concurrently, with their pipes as queues.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from xdsl.ir import Operation
@@ -19,7 +20,7 @@ from pto_dialect.runtime.queues.run import QueueCore
 from pto_dialect.runtime.run.machine import Core, block_cores
 from pto_dialect.targets.sync_resources import A5_SYNC
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 
 POINT_TO_POINT = "p2p"
 SIDE: Final = A5_SYNC.aiv1_offset or 0
@@ -116,40 +117,25 @@ def _mode(op: PtoOp, g: Generator) -> str:
     return default_mode(op, g)
 
 
-@kernel("pto.sync.set")
-def sync_set(op: PtoOp, g: Generator) -> None:
-    """Signals the other cores of the block once the earlier work of the pipe is complete; the mode selects them."""
-    _emit(op, g, signal, _mode(op, g))
+@kernels({"pto.sync.set": signal, "pto.sync.wait": wait})
+def sync(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+    """Signals the other cores of the block once the earlier work of the pipe is complete, or waits for their signals;
+    the mode selects them."""
+    _emit(op, g, function, _mode(op, g))
 
 
-@kernel("pto.sync.wait")
-def sync_wait(op: PtoOp, g: Generator) -> None:
-    """The pipe waits for the signals of the other cores of the block that the mode requires."""
-    _emit(op, g, wait, _mode(op, g))
-
-
-@kernel("pto.set_intra_block")
-def set_intra_block(op: PtoOp, g: Generator) -> None:
-    """Signals one core of the block once the earlier work of the pipe is complete."""
-    _emit(op, g, signal, POINT_TO_POINT)
-
-
-@kernel("pto.wait_intra_block")
-def wait_intra_block(op: PtoOp, g: Generator) -> None:
-    """The pipe waits for the signal of one core of the block."""
-    _emit(op, g, wait, POINT_TO_POINT)
-
-
-@kernel("pto.set_cross_block")
-def set_cross_block(op: PtoOp, g: Generator) -> None:
-    """Signals the cores of its kind in all blocks once the earlier work of the pipe is complete."""
-    _emit(op, g, signal, "blocks")
-
-
-@kernel("pto.wait_cross_block")
-def wait_cross_block(op: PtoOp, g: Generator) -> None:
-    """The pipe waits for the signals of the cores of its kind in all blocks."""
-    _emit(op, g, wait, "blocks")
+@kernels(
+    {
+        # One core of the block; the cores of its kind in all blocks.
+        "pto.set_intra_block": (signal, POINT_TO_POINT),
+        "pto.wait_intra_block": (wait, POINT_TO_POINT),
+        "pto.set_cross_block": (signal, "blocks"),
+        "pto.wait_cross_block": (wait, "blocks"),
+    }
+)
+def signal_or_wait(op: PtoOp, g: Generator, row: tuple[Callable[..., Any], str]) -> None:
+    """Signals other cores once the earlier work of the pipe is complete, or makes the pipe wait for their signals."""
+    _emit(op, g, *row)
 
 
 @kernel("pto.set_ffts")

@@ -11,7 +11,7 @@ from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.runtime.compile.generator import Generator
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 
 
 def _pipe(op: PtoOp, name: str) -> str:
@@ -40,16 +40,15 @@ def _flag_between(method: str, source: str, target: str, event: str, g: Generato
             g.emitter.line("yield from core.join_scalar()")
 
 
-@kernel("pto.set_flag", "pto.set_flag_dyn")
-def set_flag(op: PtoOp, g: Generator) -> None:
-    """One pipe sets a flag for another once its earlier work is complete."""
-    _flag("set_flag", op, g)
-
-
-@kernel("pto.wait_flag", "pto.wait_flag_dyn")
-def wait_flag(op: PtoOp, g: Generator) -> None:
-    """One pipe waits for a flag of another and consumes it."""
-    _flag("wait_flag", op, g)
+@kernels(
+    {
+        **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn"), "set_flag"),
+        **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn"), "wait_flag"),
+    }
+)
+def flag(op: PtoOp, g: Generator, method: str) -> None:
+    """One pipe sets a flag for another once its earlier work is complete, or waits for one and consumes it."""
+    _flag(method, op, g)
 
 
 @kernel("pto.barrier")
@@ -61,19 +60,9 @@ def barrier(op: PtoOp, g: Generator) -> None:
         g.emitter.line("yield")
 
 
-@kernel("pto.record_event")
-def record_event(op: PtoOp, g: Generator) -> None:
-    """The pipe of one operation class sets a flag for that of another."""
-    _flag_of_classes("set_flag", op, g)
-
-
-@kernel("pto.wait_event")
-def wait_event(op: PtoOp, g: Generator) -> None:
-    """The pipe of one operation class waits for a flag of that of another."""
-    _flag_of_classes("wait_flag", op, g)
-
-
-def _flag_of_classes(method: str, op: PtoOp, g: Generator) -> None:
+@kernels({"pto.record_event": "set_flag", "pto.wait_event": "wait_flag"})
+def event(op: PtoOp, g: Generator, method: str) -> None:
+    """The pipe of one operation class sets a flag for that of another, or waits for it."""
     pipes = [named_pipe(op.attributes[name]) for name in ("src_op", "dst_op")]
     source, target = (pipe.value for pipe in pipes if pipe is not None)
     _flag_between(method, source, target, _event(op, g), g)

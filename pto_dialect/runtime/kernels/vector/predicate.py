@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
@@ -113,28 +115,17 @@ def unpack(mask: Array, higher: bool) -> Array:
     return result
 
 
-@kernel("pto.ppack")
-def ppack(op: PtoOp, g: Generator) -> None:
-    """Every second bit of a predicate in the half that ``part`` names, 0 in the other."""
-    define_result(op, g, pack, named(op, "input"), enumerator(op, "part") == "HIGHER")
+@kernels({"pto.ppack": pack, "pto.punpack": unpack})
+def repack(op: PtoOp, g: Generator, function: Callable[[Array, bool], Array]) -> None:
+    """Every second bit of a predicate in the half that ``part`` names, 0 in the other; or the bits of that half, each
+    followed by a 0."""
+    define_result(op, g, function, named(op, "input"), enumerator(op, "part") == "HIGHER")
 
 
-@kernel("pto.punpack")
-def punpack(op: PtoOp, g: Generator) -> None:
-    """The bits of the half that ``part`` names, each followed by a 0."""
-    define_result(op, g, unpack, named(op, "input"), enumerator(op, "part") == "HIGHER")
-
-
-@kernel(*(f"pto.pintlv_{width}" for width in FINEST))
-def interleave(op: PtoOp, g: Generator) -> None:
-    """The lanes of two predicates alternating, as two predicates."""
-    define_result(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), False)
-
-
-@kernel(*(f"pto.pdintlv_{width}" for width in FINEST))
-def deinterleave(op: PtoOp, g: Generator) -> None:
-    """The even lanes of two predicates in one predicate, the odd ones in another."""
-    define_result(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), True)
+@kernels({f"pto.{name}_{width}": name == "pdintlv" for name in ("pintlv", "pdintlv") for width in FINEST})
+def interleave(op: PtoOp, g: Generator, inverse: bool) -> None:
+    """The lanes of two predicates alternating, as two predicates; or the even lanes in one, the odd ones in another."""
+    define_result(op, g, collect.interleave_masks, *op.operands, mask_step(op.results[0]), inverse)
 
 
 # ------------------------------------------------------------ memory

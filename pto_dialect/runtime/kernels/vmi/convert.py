@@ -8,7 +8,7 @@ from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.numerics.formats import Format, format_of
 from pto_dialect.runtime.vector.logical_convert import Conversion
 
-from ..registry import kernel
+from ..registry import kernel, kernels
 from ..vector.values import define_result, enumerator
 from .values import lane_format
 
@@ -34,20 +34,11 @@ def convert(op: PtoOp, g: Generator) -> None:
     _convert(op, g, lane_format(named(op, "source"), g), lane_format(op.results[0], g))
 
 
-@kernel("pto.vmi.extsi", "pto.vmi.fptosi")
-def convert_signed(op: PtoOp, g: Generator) -> None:
-    """Lanes in another type, integers read and written as signed ones."""
-    _convert(
-        op, g, _with_sign(lane_format(named(op, "source"), g), "si"), _with_sign(lane_format(op.results[0], g), "si")
-    )
-
-
-@kernel("pto.vmi.extui", "pto.vmi.fptoui")
-def convert_unsigned(op: PtoOp, g: Generator) -> None:
-    """Lanes in another type, integers read and written as unsigned ones."""
-    _convert(
-        op, g, _with_sign(lane_format(named(op, "source"), g), "ui"), _with_sign(lane_format(op.results[0], g), "ui")
-    )
+@kernels({"pto.vmi.extsi": "si", "pto.vmi.fptosi": "si", "pto.vmi.extui": "ui", "pto.vmi.fptoui": "ui"})
+def convert_with_sign(op: PtoOp, g: Generator, sign: str) -> None:
+    """Lanes in another type, integers read and written as signed or unsigned ones."""
+    source, target = (_with_sign(lane_format(value, g), sign) for value in (named(op, "source"), op.results[0]))
+    _convert(op, g, source, target)
 
 
 @kernel("pto.vmi.bitcast", "pto.vmi.vinterpret_cast")

@@ -31,32 +31,19 @@ def check_repeat(op: PtoOp, g: Generator, vector: SSAValue) -> None:
         raise g.error("unmodelled", "no page defines the repeat stride of a vector of more than 256 bytes", op)
 
 
-@kernel("pto.vmi.load")
-def load(op: PtoOp, g: Generator) -> None:
-    """Lanes from consecutive elements; the offset counts elements."""
-    define_result(op, g, m.load, *access_address(op, g, "source"), *_lanes(op.results[0], g))
+@kernels({"pto.vmi.load": m.load, "pto.vmi.deinterleave_load": m.load_pair})
+def load(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+    """Lanes from consecutive elements, or two vectors from elements that alternate between them; the offset counts
+    elements."""
+    define_result(op, g, function, *access_address(op, g, "source"), *_lanes(op.results[0], g))
 
 
-@kernel("pto.vmi.deinterleave_load")
-def deinterleave_load(op: PtoOp, g: Generator) -> None:
-    """Two vectors from elements that alternate between them."""
-    define_result(op, g, m.load_pair, *access_address(op, g, "source"), *_lanes(op.results[0], g))
-
-
-@kernel("pto.vmi.masked_load")
-def masked_load(op: PtoOp, g: Generator) -> None:
-    """Active lanes from consecutive elements; the others are those of ``passthru``."""
-    define_result(
-        op, g, m.load_masked, *access_address(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru")
-    )
-
-
-@kernel("pto.vmi.expand_load")
-def expand_load(op: PtoOp, g: Generator) -> None:
-    """Consecutive elements in the active lanes, in order; the others are those of ``passthru``."""
-    define_result(
-        op, g, m.load_expanded, *access_address(op, g, "source"), g.operand(op, "mask"), g.operand(op, "passthru")
-    )
+@kernels({"pto.vmi.masked_load": m.load_masked, "pto.vmi.expand_load": m.load_expanded})
+def load_active(op: PtoOp, g: Generator, function: Callable[..., Any]) -> None:
+    """Active lanes from elements at their positions, or from consecutive elements in order (``expand_load``); the
+    others are those of ``passthru``."""
+    operands = (g.operand(op, "mask"), g.operand(op, "passthru"))
+    define_result(op, g, function, *access_address(op, g, "source"), *operands)
 
 
 @kernels(
