@@ -172,7 +172,7 @@ class FunctionEmitter:
         return self._ctx.pointer_name(operand, elem)
 
     def is_same(self, first: Operand, second: Operand) -> bool:
-        """Returns whether two integer operands are certainly equal, whatever their widths are."""
+        """Returns whether two integer operands must be equal, whatever their widths are."""
         if first.value is not None or second.value is not None:
             return first.value is not None and first.value == second.value
         if first.name is None or second.name is None:

@@ -104,7 +104,7 @@ class Emitter(Protocol):
         ...
 
     def is_same(self, first: Operand, second: Operand) -> bool:
-        """Returns whether two integer operands are certainly equal, whatever their widths are."""
+        """Returns whether two integer operands must be equal, whatever their widths are."""
         ...
 
     def fail(self, message: str, help: str = "") -> NoReturn:
