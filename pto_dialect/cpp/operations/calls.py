@@ -165,7 +165,7 @@ def _adjusted(
     """Returns the operands with the sizes that the instruction works on."""
     if "tmp" in given:
         given = {**given, "tmp": [as_scratch(one) if isinstance(one, Tile) else one for one in given["tmp"]]}
-    if op.name in _SCALARS:
+    if op.name in _SCALARS and any(isinstance(one, Tile) and _is_packed(one) for (one,) in given.values()):
         given = {name: [_paired(one, emitter) for one in values] for name, values in given.items()}
     if op.name in _TRANSFERS:
         (source,), (destination,) = given["src"], given["dst"]
@@ -220,12 +220,16 @@ def _resized(tile: Tile, row: int | str | Operand, col: int | str | Operand, emi
     return tile._replace(valid=(row, col))
 
 
+def _is_packed(tile: Tile) -> bool:
+    return tile.location == "Vec" and tile.element.startswith("f4")
+
+
 def _paired(one: Given, emitter: Emitter) -> Given:
     """Returns a tile or tensor of packed pairs whose columns have been counted as single numbers."""
     if isinstance(one, Named) or not one.element.startswith("f4"):
         return one
     if isinstance(one, Tile):
-        if one.location != "Vec":
+        if not _is_packed(one):
             return one
         rows_, cols = one.valid
         if not isinstance(cols, int):

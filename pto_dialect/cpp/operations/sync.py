@@ -147,7 +147,16 @@ CALLS: dict[str, Callable[[Call, Emitter], None]] = {
 """Functions below the interface that order operations."""
 
 NO_EFFECT = frozenset(
-    ("set_mask_norm", "set_mask_count", "set_vector_mask", "set_atomic_none", "TSYNC", "SetKAligned", "ResetMadMode")
+    (
+        "set_mask_norm",
+        "set_mask_count",
+        "set_vector_mask",
+        "set_atomic_none",
+        "TSYNC",
+        "SetKAligned",
+        "ResetMadMode",
+        "set_padding",
+    )
 )
 """Functions that change nothing for operations on tiles, which set masks and modes themselves."""
 
