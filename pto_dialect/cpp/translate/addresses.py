@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..llvm.model import Constant, Function, Global, Instruction, Operand, Value
@@ -77,7 +78,7 @@ def alternatives(address: LocalAddress) -> tuple[Address, ...]:
 
 
 def local_addresses(
-    function: Function, order: list[str], module: Module, choices: dict[Value, Choice]
+    function: Function, order: list[str], module: Module, choices: Mapping[Value, LocalAddress]
 ) -> dict[Value, LocalAddress]:
     """Returns the addresses of all pointers of a function that are made from an ``alloca`` or a global variable.
 

@@ -73,8 +73,9 @@ class Elements:
             self._note_access(instruction, operands[-1])
         elif opcode == "call":
             for group in groups_of(instruction, self._memory.module):
-                if group.kind in ("global", "ptr") and group.operands and isinstance(group.operands[0], Value):
-                    self._vote(group.operands[0], group.fields[0], _WEIGHT)
+                pointer = group.operands[0] if group.operands and group.kind in ("global", "ptr") else None
+                if isinstance(pointer, Value) and group.fields and group.fields[0] != "void":
+                    self._vote(pointer, _spelled(group.fields[0]), _WEIGHT)
         elif instruction.type == "ptr" and opcode in ("getelementptr", "phi", "select", "freeze", "addrspacecast"):
             joined = operands[:1] if opcode == "getelementptr" else operands
             for operand in joined:
@@ -92,7 +93,13 @@ class Elements:
 
     def _cells(self, instruction: Instruction) -> Iterator[Variable]:
         reads, assigned, _ = self._memory.effects(instruction)
-        yield from reads | assigned
+        yield from sorted(reads | assigned, key=lambda variable: variable.number)
+
+
+def _spelled(element: str) -> str:
+    """Returns an element of a descriptor as the types of pointers spell it."""
+    is_private = element.startswith(("hif8", "f4", "f8E8M0")) or element == "bf16x2"
+    return f"!pto.{element}" if is_private else element
 
 
 def share_elements(functions: Sequence[tuple[Function, Elements]]) -> None:

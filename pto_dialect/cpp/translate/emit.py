@@ -131,7 +131,7 @@ class TreeEmitter:
         if condition.value is not None:
             self.statements(statement.then if condition.value else statement.otherwise, after)
             return
-        outcomes = sorted(after, key=lambda variable: variable.hint)
+        outcomes = sorted(after, key=lambda variable: variable.number)
         before = {variable: ctx.variables.get(variable) for variable in self.liveness.of(statement).assigned}
         location = self.writer.location
         start = len(self.writer.lines)
@@ -262,8 +262,8 @@ class TreeEmitter:
         body = self.liveness.of_list(statement.body)
         again = frozenset((statement.again,))
         needed = body.assigned & (body.reads | (after - body.surely))
-        carried = sorted(needed - again, key=lambda variable: variable.hint)
-        results = [*carried, *sorted((after - needed) - again, key=lambda variable: variable.hint)]
+        carried = sorted(needed - again, key=lambda variable: variable.number)
+        results = [*carried, *sorted((after - needed) - again, key=lambda variable: variable.number)]
         ctx.at(statement.debug)
         location = writer.location
         arguments, initial = self._enter(carried)
@@ -296,7 +296,7 @@ class TreeEmitter:
     def _for(self, statement: For, after: frozenset[Variable]) -> None:
         ctx, writer = self.ctx, self.writer
         body = self.liveness.of_list(statement.body)
-        carried = sorted((body.assigned & (body.reads | after)), key=lambda variable: variable.hint)
+        carried = sorted((body.assigned & (body.reads | after)), key=lambda variable: variable.number)
         ctx.at(statement.debug)
         location = writer.location
         bounds = emit_bounds(statement.counted, ctx)

@@ -24,6 +24,8 @@ from .tree import Variable
 CHOICES = 16
 """An access that reaches more cells than this is one to an array."""
 _MAX_CELLS = 4096
+_ON_NUMBERS = ("add", "icmp", "phi", "select")
+"""What is done with the numbers that stand for pointers."""
 _COPIES = ("llvm.memcpy.", "llvm.memmove.")
 _FILLS = ("llvm.memset.",)
 _NO_ACCESS = ("llvm.lifetime.", "llvm.dbg.", "llvm.assume", "llvm.invariant.")
@@ -101,6 +103,8 @@ class LocalMemory:
 
     def _note(self, instruction: Instruction) -> None:
         opcode = instruction.opcode
+        if opcode == "asm":
+            raise MemoryError_(instruction, *describe(instruction))
         if opcode == "load":
             self._note_access(instruction, instruction.operands[0], instruction.type)
         elif opcode == "store":
@@ -113,7 +117,7 @@ class LocalMemory:
             if opcode == "call" and instruction.word.startswith(_NO_ACCESS):
                 return
             for operand in instruction.operands:
-                if self.address(operand) is not None:
+                if self.address(operand) is not None and not (operand in self.choices and opcode in _ON_NUMBERS):
                     if opcode == "call" and not is_interface(instruction):
                         raise MemoryError_(instruction, *describe(instruction, self.module.function_names))
                     what = "chosen at run time" if opcode in ("phi", "select") else "passed on"

@@ -20,6 +20,7 @@ _TOO_DEEP = (
     "loops and branches are nested deeper than 60 levels",
     "split the function, or join branches that do the same",
 )
+_NO_RETURN = "the kernel never ends", "a loop has no end, or a null pointer is accessed here"
 _ENDLESS = "the loop never ends", "give the loop a condition that becomes false"
 
 
@@ -48,7 +49,7 @@ class Structurer:
         statements: list[Statement] = []
         self._subtree(self.flow.order[0], statements, None, 0)
         if RETURN not in self.flow.number:
-            raise LocatedError(self._last_location(), *_ENDLESS)
+            raise LocatedError(self._last_location(), *_NO_RETURN)
         for instruction in self.function.blocks[RETURN].instructions[:-1]:
             statements.append(Bind(instruction, self._variable(instruction)))
         statements.append(Return(self.function.blocks[RETURN].terminator))

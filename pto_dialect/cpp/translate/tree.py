@@ -6,18 +6,22 @@ Values that several paths assign are variables here; ``emit.py`` turns them into
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TypeAlias
 
 from ..llvm.model import Instruction, Operand, Value
 
 
 class Variable:
-    """A variable: a phi, a cell of local memory, or a value that leaves its loop."""
+    """A variable: a phi, a cell of local memory, or a value that leaves its loop. Each has a number, in the order in
+    which they are made."""
 
-    __slots__ = ("hint", "source", "type")
+    __slots__ = ("hint", "number", "source", "type")
+    _numbers = count()
 
     def __init__(self, hint: str, type: str, source: Value | None = None) -> None:
         self.hint = hint
+        self.number = next(Variable._numbers)
         self.type = type
         self.source = source
 
