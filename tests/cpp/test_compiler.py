@@ -300,6 +300,27 @@ def test_left_tiles_follow_the_target() -> None:
     assert "tile:Left,f16,16x16,ColMajor" in compiled(text, target="a5")
 
 
+# Tiles without addresses.
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "is_alias"),
+    [
+        ("", {}, True),
+        ("TASSIGN(tile, 0x40);", {}, False),
+        ("TASSIGN(tile, 0x40);", {"defines": ["__PTO_AUTO__"]}, True),
+        ("// TASSIGN(tile, 0x40);", {}, True),
+    ],
+)
+def test_tiles_are_known_by_their_declaration_where_none_has_an_address(
+    text: str, options: dict[str, list[str]], is_alias: bool
+) -> None:
+    tile = "Tile<TileType::Vec, float, 1, 64> tile;"
+    body = f'{HEAD}extern "C" void f() {{ {tile}\n{text}\nTABS(tile, tile); }}'
+    made = compile_to_ir(body, "kernel.cpp", cached=False, defines=options.get("defines", [])).text
+    assert ('c"Tile\\00"' in made, "@_Z12__pto_assignPKcl(ptr" in made) == (is_alias, not is_alias)
+
+
 # The cache.
 
 
