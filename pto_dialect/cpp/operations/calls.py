@@ -78,7 +78,9 @@ def _defaults(call: Call) -> dict[str, str]:
 
 
 def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
-    name = call.name if call.name in rows() or call.name in MISSING else f"comm::{call.name}"
+    of_ranks = any(group.kind == "group" for group in groups)
+    plain = call.name in rows() or call.name in MISSING
+    name = call.name if plain and not of_ranks else f"comm::{call.name}"
     found = rows().get(name, ())
     for row in found:
         key, value = row.mode
@@ -91,7 +93,7 @@ def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Em
     written = f"{call.name}({', '.join(map(_shown, groups))})"
     if found:
         emitter.fail(f"{written}: the dialect has no such form of {call.name}")
-    reason = MISSING.get(call.name) or MISSING.get(name)
+    reason = MISSING.get(name)
     emitter.fail(f"{written} has no counterpart in .pto", reason or "")
 
 
