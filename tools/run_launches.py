@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .command_line import progress, rated_progress, say, stated_options, write_over_progress, write_stderr
+from .constants import PROGRAM_ONLY
 from .run_checks import check_files, check_options, option_of
 from .run_requests import settings_of
 from .streams import wants_color
@@ -23,21 +25,12 @@ ALONE = (
 )
 """Parameters that are about the run of one kernel."""
 
-PROGRAM_ONLY = (
-    *("entry", "format", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile"),
-    *("cycles", "no_advice", "cycle_table", "cycle_options", "emit_python", "report", "trace", "trace_costs"),
-    *("fix", "listing", "auto", "seed", "init_launch", "reference", "debug", "compare"),
-    *("cxx", "defines", "includes", "show_compile"),
-)
-"""Parameters that a launch file says itself, or that look at one run."""
-
 
 def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, Any]) -> int:
     """Runs the launch files that ``paths`` name."""
     from pto_dialect.driver.inputs import InputError  # deferred: start-up
     from pto_dialect.driver.launch import suite  # deferred: start-up
     from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
-    from pto_dialect.driver.sweep.places import has_sweep  # deferred: start-up
 
     stated = stated_options(ctx)
     for name in PROGRAM_ONLY:
@@ -51,13 +44,13 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     color = wants_color(given["color"])
     many = len(files) > 1 or os.path.isdir(paths[0])
     settings = settings_of(ctx, given, many)
-    for name in ("record", "html") if many or given["cluster"] or given["results"] or has_sweep(files) else ():
+    for name in ("record", "html") if many or given["cluster"] or given["results"] or _has_sweep(files) else ():
         if name in stated:
             text = "goes with a single launch file, and one without a sweep"
             raise click.UsageError(f"{option_of(ctx, name)} {text}", ctx)
     if given["junit"] is not None and os.path.exists(given["junit"]):
         check_files(ctx, given, suite.input_files(files, settings), ())
-    if given["cluster"] is not None or given["results"] is not None or has_sweep(files):
+    if given["cluster"] is not None or given["results"] is not None or _has_sweep(files):
         return _points(files, settings, given, color)
     if not many and given["junit"] is None:
         return exit_status(suite.run_file(files[0], settings, Streams(say, write_stderr, color)))
@@ -77,6 +70,18 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     if given["junit"] is not None and not _write_junit(given["junit"], results):
         return 2
     return suite.exit_code(results)
+
+
+def _has_sweep(paths: Sequence[str]) -> bool:
+    """True when one of the launch files has points, as far as they can be read; others load nothing of a sweep."""
+    for path in paths:
+        try:
+            with open(path, "rb") as stream:
+                if b"sweep" in stream.read():
+                    return True
+        except OSError:
+            continue
+    return False
 
 
 def _points(files: list[str], settings: Settings, given: dict[str, Any], color: bool) -> int:

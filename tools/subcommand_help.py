@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import click
 
-from .run_launches import PROGRAM_ONLY
+from .constants import PROGRAM_ONLY
 
 
 class SubcommandHelp(NamedTuple):

@@ -17,21 +17,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.diagnostics.formats import to_json
 from pto_dialect.diagnostics.render import render_text
+from pto_dialect.ir.core.location import span_of
+from pto_dialect.runtime.api import LAUNCHERS
+from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.sanitize.options import SanitizeOptions, parse_checks
 
-from .events import Compiled, Event, Launched, instrumented, observed
+from .base import told
+from .events import Compiled, Event, Launched, instrumented, observed, watching
+from .instrumented import instrumented_kernel
 from .origins import origins_of
-from .public_calls import observe_calls
 
 VERSION = 1
 
@@ -137,3 +142,32 @@ def _key(found: Diagnostic) -> tuple[Any, ...]:
 
 def _once(findings: Collection[Diagnostic]) -> list[Diagnostic]:
     return list({_key(found): found for found in findings}.values())
+
+
+CLIENT = "pto_dialect"
+
+_instrumented: WeakKeyDictionary[Kernel, dict[SanitizeOptions, Kernel]] = WeakKeyDictionary()
+
+
+@contextmanager
+def observe_calls() -> Iterator[None]:
+    """Reports kernel calls to the observers, and enables the sanitizers, inside the ``with`` block."""
+    LAUNCHERS.append(_launch)
+    try:
+        yield
+    finally:
+        LAUNCHERS.remove(_launch)
+
+
+def _launch(kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int) -> list[Any]:
+    span = span_of(kernel.function)
+    name = span.source.name if span is not None else kernel.entry
+    sanitize = watching()
+    if sanitize is None:
+        return told(CLIENT, name, kernel, values, blocks, jobs)
+    made = _instrumented.setdefault(kernel, {})
+    if sanitize not in made:
+        joined = kernel.group
+        what = (None, None) if joined is not None else (kernel.module, kernel.entry)
+        made[sanitize] = instrumented_kernel(*what, kernel.profile.name, kernel.options, sanitize, joined)
+    return told(CLIENT, name, made[sanitize], values, blocks)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
+from pto_dialect.analysis.cycles.static import static_cycles
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.families import level_of
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.aliases import DEPRECATED
@@ -13,6 +17,7 @@ from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.ir.core.roles import Role
 from pto_dialect.runtime.kernels.refusals import reason
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.profile import Profile
 from pto_dialect.targets.tile_pairs import LocPair
@@ -20,9 +25,8 @@ from pto_dialect.verify.engine.rule import Rule
 
 from ..reference.clauses import written
 from ..reference.operations import TITLES, computes, pipe, targets
-from .cycles import EVIDENCE, cycles
 from .element_types import element_types
-from .examples import example_of
+from .examples import Example, example_of
 from .layouts import BY_NAME, order, picture
 from .operand_words import access, kind_of, meaning, yielded
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
@@ -356,3 +360,25 @@ def _sources(cls: type[PtoOp]) -> Iterator[Block]:
 
 def _anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+EVIDENCE: Final = {
+    "measured": "from measurements of this operation and type",
+    "neighbour": "from measurements of other operations of its class, or on the other chip",
+    "published": "from a rate or latency that was published",
+    "family": "from the law of the family alone",
+    "assumed": "from the bytes that it touches alone",
+}
+"""What figures rest on, as docs/reference/cycles.md has it."""
+
+
+def cycles(example: Example, targets: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Target, cycles, lower and upper bound and evidence of the operation in its example, for targets that have it."""
+    for target in targets:
+        module = parse_program(SourceFile("example.pto", example.program), DiagnosticEngine())
+        assert module is not None
+        lines = static_cycles(module, "example.pto", target, None, {}).lines
+        line = {line.operation: line for line in reversed(lines)}.get(example.name)
+        if line is not None:
+            found = line.estimate
+            yield target, f"{found.cycles:.0f}", f"{found.low:.0f}", f"{found.high:.0f}", found.evidence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.fix import Fix, OverlapError, edited
 from pto_dialect.diagnostics.remedies import (
     characters,
@@ -15,8 +16,9 @@ from pto_dialect.diagnostics.remedies import (
     types,
 )
 from pto_dialect.diagnostics.remedies.site import REMEDIES, Site
-
-from .values import types_of_values
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core.types import type_text
+from pto_dialect.syntax.read.parser import parse_program
 
 MODULES = (names, characters, marks, order, types, statements, moves, synchronization)
 """Modules that declare remedies."""
@@ -43,3 +45,17 @@ def proposals(diagnostic: Diagnostic) -> list[Fix]:
         if new != site.text:
             found.setdefault(new, fix)
     return list(found.values())[:_MOST]
+
+
+def types_of_values(source: SourceFile) -> dict[str, str]:
+    """The types of values by their names with ``%``; of values of one name those of the last."""
+    module = parse_program(source, DiagnosticEngine())
+    found: dict[str, str] = {}
+    if module is None:
+        return found
+    for op in module.walk():
+        values = [*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)]
+        for value in values:
+            if value.name_hint is not None:
+                found[f"%{value.name_hint}"] = type_text(value.type)
+    return found

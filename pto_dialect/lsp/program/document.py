@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol.types import Position, Range
 from pygls.uris import to_fs_path
@@ -24,11 +24,11 @@ from pto_dialect.syntax.read.pieces import Pieces, edited, split
 from pto_dialect.syntax.text import expand_aliases
 from pto_dialect.syntax.types.parser import parse_type
 
-from .checked import Checked
+from .checked import Checked, TextRange
+from .ends import common_ends
 from .lines import Lines
 from .names import Names
 from .parts import Part
-from .stale import StaleCheck, stale_check
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -231,3 +231,34 @@ class Document:
     def range(self, start: int, end: int) -> Range:
         """The positions of two characters."""
         return self.lines.range(start, end)
+
+
+class StaleCheck(NamedTuple):
+    """Results of a text that is equal to the present one up to ``begin``, and from ``end`` on, where its offsets plus
+    ``moved`` are those of the present text."""
+
+    checked: Checked
+    begin: int
+    end: int
+    moved: int
+
+    def offset(self, offset: int) -> int | None:
+        """The offset in the earlier text of one in the present text; ``None`` for new text."""
+        if offset <= self.begin:
+            return offset
+        return offset - self.moved if offset >= self.end else None
+
+    def place(self, place: TextRange) -> TextRange:
+        """The range in the present text; changed text is between its ends."""
+        start, end = place
+        return TextRange(
+            start if start <= self.begin else max(start + self.moved, self.begin),
+            end if end <= self.begin else max(end + self.moved, self.begin),
+        )
+
+
+def stale_check(checked: Checked, text: str) -> StaleCheck:
+    """Wraps ``checked`` for queries on ``text``."""
+    old = checked.text
+    begin, tail = common_ends(old, text)
+    return StaleCheck(checked, begin, len(text) - tail, len(text) - len(old))
