@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pto_dialect.verify.sync.flow import SIGNAL_BASE
 
+from .operands import operands_of
+from .statement import Named
+from .statement import group as group_text
+from .tensors import tensor_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -126,12 +131,21 @@ def _barrier_of_memory(call: Call, emitter: Emitter) -> None:
 
 
 def _all_cores(call: Call, emitter: Emitter) -> None:
-    modes = call.modes
+    """Emits ``syncall``; the soft form counts in a workspace in global memory."""
     words = {"AIVOnly": "aiv_only", "AICOnly": "aic_only", "Mix": "mix"}
-    core = words[modes.get("core", "AIVOnly")]
-    if call.groups:
-        emitter.fail("SYNCALL over a workspace in memory has no counterpart in .pto", "write SYNCALL()")
-    emitter.emit(f"pto.syncall {{mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{core}>}}")
+    core = words[call.modes.get("core", "AIVOnly")]
+    mode = call.modes.get("mode", "Hard").lower()
+    known = operands_of(emitter)
+    values: list[Named] = []
+    for group in call.groups:
+        if group.kind == "global":
+            values.append(known.tensors.part(tensor_of(group, emitter), call))
+        elif group.kind == "scalar" and group.operands[0].value != 0:
+            # C++ means all cores by 0.
+            values.append(Named(emitter.cast(group.operands[0], "i32"), "i32"))
+    listed = group_text(values) if values else ""
+    words_of_mode = f"mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{core}>"
+    emitter.emit(f"pto.syncall({listed}) {words_of_mode}")
 
 
 CALLS: dict[str, Callable[[Call, Emitter], None]] = {
