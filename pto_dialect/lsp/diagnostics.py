@@ -12,7 +12,7 @@ from pto_dialect.driver.inputs import decode
 from .program.document import Document
 
 SOURCE = "pto"
-_SEVERITIES = {
+SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.INFO: types.DiagnosticSeverity.Information,
@@ -77,7 +77,7 @@ def _at(document: Document, found: Diagnostic, area: types.Range) -> types.Diagn
     return types.Diagnostic(
         range=area,
         message=found.message + (f"\nhelp: {found.help}" if found.help else ""),
-        severity=_SEVERITIES[found.severity],
+        severity=SEVERITIES[found.severity],
         code=found.rule,
         source=SOURCE,
         related_information=related or None,

@@ -8,6 +8,7 @@ from typing import Any
 from lsprotocol import types
 
 from . import actions, calls, completion, formatting, hints, hover, lens, navigation, outline, semantic, signatures
+from .kernels import is_kernel
 from .server import Handler, Server
 from .settings import Settings
 
@@ -62,6 +63,11 @@ def make_server() -> Server:
     def configuration(params: types.DidChangeConfigurationParams) -> None:
         given = params.settings
         server.configure(given.get("pto", given) if isinstance(given, dict) else given)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        if is_kernel(params.text_document.uri):
+            server.look_at_kernel(params.text_document.uri)
 
     lens.register(server)
 

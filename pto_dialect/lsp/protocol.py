@@ -17,6 +17,7 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from .framing import UNREADABLE
+from .kernels import is_kernel
 from .program.document import Document
 
 NOT_INITIALIZED, INVALID_REQUEST = -32002, -32600
@@ -37,6 +38,10 @@ class Documents(typing.Protocol):
 
     def look_soon(self, uri: str, delay: float = ...) -> None:
         """Looks at a document when nobody has edited it for a moment."""
+        ...
+
+    def look_at_kernel(self, uri: str) -> None:
+        """Looks at the file of a C++ kernel."""
         ...
 
     def forget(self, uri: str) -> None:
@@ -120,6 +125,9 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """A document is looked at."""
         opened = params.text_document
+        if is_kernel(opened.uri):
+            self._server.look_at_kernel(opened.uri)
+            return
         self._server.documents[opened.uri] = Document(opened.uri, opened.text, opened.version)
         self._server.look_soon(opened.uri, 0)
 

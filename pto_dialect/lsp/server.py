@@ -16,6 +16,7 @@ from pto_dialect.version import __version__
 
 from .diagnostics import diagnostics
 from .framing import Framing
+from .kernels import check_kernel, is_kernel
 from .program.document import Document
 from .protocol import NOT_READ, Protocol
 from .settings import Settings
@@ -97,8 +98,24 @@ class Server(LanguageServer):
             return
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
 
+    def look_at_kernel(self, uri: str) -> None:
+        """Publishes the diagnostics of a C++ kernel, from its file; a compiler does not see what is not saved."""
+        loop = asyncio.get_running_loop()
+        running = self._worker.submit(check_kernel, uri, self.settings.target)
+        running.add_done_callback(lambda done: loop.call_soon_threadsafe(self._tell_kernel, uri, done))
+
+    def _tell_kernel(self, uri: str, done: Future[list[types.Diagnostic]]) -> None:
+        fault = done.exception()
+        if fault is not None:
+            # An internal error must not end the session; the next save retries.
+            log.error("%s could not be checked", uri, exc_info=fault)
+        found = [] if fault is not None else done.result()
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+
     def forget(self, uri: str) -> None:
         """A document is closed."""
+        if is_kernel(uri):
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
         pending = self._pending.pop(uri, None)
         if pending is not None:
             pending.cancel()

@@ -84,7 +84,7 @@ class Session:
         """The result of a request about a document."""
         return self.request(f"textDocument/{feature}", {"textDocument": {"uri": uri}, **more})["result"]
 
-    def diagnostics(self, uri: str, version: int) -> list[dict[str, Any]]:
+    def diagnostics(self, uri: str, version: int | None) -> list[dict[str, Any]]:
         """What is reported about a version of a document, waited for."""
         while True:
             message = self.notes.popleft() if self.notes else self.receive()
