@@ -140,10 +140,13 @@ class OutputFile(NamedTuple):
     key: str | None
 
 
+_ELEMENT = re.compile(r"(\w+)\[(\d+)\]\Z")
+
+
 def split_assignment(text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
-    """Name (without ``%``) and value of ``NAME=VALUE``."""
+    """Name (without ``%``) and value of ``NAME=VALUE``; ``args[0]`` of a C++ kernel is the argument ``args_0``."""
     name, equals, value = text.partition("=")
-    name = name.strip().removeprefix("%")
+    name = _ELEMENT.sub(r"\1_\2", name.strip().removeprefix("%"))
     if not (name and equals and value):
         raise ValueTextError(f"'{text}' is not written as {form}")
     return name, value
