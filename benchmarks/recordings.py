@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"
 from recorded_runs import memories_at, recorded, recording_kernel
 from sanitize_programs import load as load_bytes
 from sanitize_programs import program, store, ub
-from watched_examples import seconds
+from sanitized_examples import seconds
 
 import pto_dialect
 from examples.case import Case

@@ -37,7 +37,7 @@ def gemm(_: Path) -> Times:
 
 def _examples(again: bool = False) -> list[tuple[float, Times, str]]:
     sys.path.insert(0, str(ROOT))
-    from watched_examples import measured, measured_again
+    from sanitized_examples import measured, measured_again
 
     from examples.run_all import EXAMPLES, label
     from examples.run_all import load as cases_of

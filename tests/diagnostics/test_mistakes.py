@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 
+from .implementation_names import RAW_WORDS
 from .mistake_table import Mistake, Told, mistakes
-from .raw_words import RAW_WORDS
 
 ROWS = mistakes()
 TEXTS = [row for row in ROWS if row.frame != "run"]

@@ -1,6 +1,6 @@
 """How much slower the examples run under all sanitizers, each beside its plain run.
 
-Usage: python benchmarks/watched_examples.py [NAME ...]    (names of examples; default: all)
+Usage: python benchmarks/sanitized_examples.py [NAME ...]    (names of examples; default: all)
 
 First launches include compilation, as ``pto-run`` has it for every run; those that are reported as ``again`` are
 further launches of kernels that are kept, as launch files have them. Times are of the processor, so that other work on

@@ -14,7 +14,7 @@ import pytest
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Severity
 
-from .raw_words import RAW_WORDS
+from .implementation_names import RAW_WORDS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = ("gemm/gemm.pto", "spmv/spmv.pto", "topk_routing/topk_routing.pto", "token_quant/token_quant.pto")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from faulty_kernels import kernels
+from instrumented_report import words
 from overlapping_programs import overlapping
 from sanitize_programs import instrumented
-from watched_words import words
 
 from pto_dialect.sanitize.state import shadow
 from pto_dialect.sanitize.state.regions import Elements, Region

@@ -1,6 +1,6 @@
 """Do two versions of the package find the same in instrumented runs?  Compares all they say, line by line.
 
-Usage: python benchmarks/watched_identity.py OLD NEW [FOLDER...] [--generated N] [--first SEED]
+Usage: python benchmarks/sanitized_identity.py OLD NEW [FOLDER...] [--generated N] [--first SEED]
        [--show K] [--history [--csv FILE]]
 
 OLD and NEW are trees of this project (work trees of two commits). Both watch the examples of OLD with ``--sync auto``
@@ -54,7 +54,7 @@ def said(request: Request) -> Iterator[tuple[str, list[str]]]:
 
 
 def _examples() -> Iterator[tuple[str, list[str]]]:
-    from watched_words import words
+    from instrumented_report import words
 
     import pto_dialect
     from examples.check import FOLDER, copied
@@ -76,8 +76,8 @@ def _examples() -> Iterator[tuple[str, list[str]]]:
 
 def _faulty() -> Iterator[tuple[str, list[str]]]:
     from faulty_kernels import kernels
+    from instrumented_report import words
     from sanitize_programs import instrumented
-    from watched_words import words
 
     for kernel in kernels():
         for sync in ("auto", "strict"):
@@ -86,9 +86,9 @@ def _faulty() -> Iterator[tuple[str, list[str]]]:
 
 
 def _generated(seeds: range) -> Iterator[tuple[str, list[str]]]:
+    from instrumented_report import words
     from overlapping_programs import overlapping
     from sanitize_programs import instrumented
-    from watched_words import words
 
     for seed in seeds:
         program = overlapping(seed)
@@ -97,7 +97,7 @@ def _generated(seeds: range) -> Iterator[tuple[str, list[str]]]:
 
 
 def _program(path: Path, request: Request) -> Iterator[tuple[str, list[str]]]:
-    from watched_words import words
+    from instrumented_report import words
 
     from pto_dialect.diagnostics.engine import DiagnosticEngine
     from pto_dialect.diagnostics.source import SourceFile
