@@ -29,8 +29,9 @@ FLAGS = (
     # Loops stay loops, calculations stay as they are written.
     *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
     *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),
-    *("-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector"),
-    "-fno-sanitize=all",
+    # Address 0 is one of a local memory.
+    *("-fno-strict-aliasing", "-fno-delete-null-pointer-checks"),
+    *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
     *("-Wno-everything", "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
 )  # fmt: skip
 """Options for every kernel."""
