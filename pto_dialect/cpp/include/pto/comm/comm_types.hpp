@@ -79,6 +79,16 @@ struct SdmaWorkspaceManager {
 };
 } // namespace sdma
 
+namespace urma {
+// Of the host.
+struct UrmaWorkspaceManager {
+    template <class... A>
+    bool Init(A...);
+    void Finalize();
+    void *GetWorkspaceAddr() const;
+};
+} // namespace urma
+
 struct AsyncSession {
     DmaEngine engine = DmaEngine::SDMA;
     bool valid = false;
