@@ -8,11 +8,11 @@ from ..llvm.types import TypeReadError
 from .addresses import Address, Choice, LocalAddress, split_indices
 from .context import Context, Pointer
 from .elements import scalar_type
+from .flow.tree import Variable
 from .interface import Operand
 from .linear import width_of
 from .memory import CHOICES, LocalArray, MemoryError_, Reach
 from .scalars import as_number, binary, choose, compared, define, integer, is_equal
-from .tree import Variable
 
 _BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "i1": 1}
 _ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}

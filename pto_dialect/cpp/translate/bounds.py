@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..llvm.model import Constant, Instruction
 from ..llvm.model import Operand as IrOperand
 from .context import Context
+from .flow.tree import Counted
 from .interface import Operand
-from .tree import Counted
 from .writer import hint_of
 
 

@@ -12,9 +12,9 @@ from ..llvm.model import Constant, Global, Value
 from ..llvm.model import Operand as IrOperand
 from ..llvm.reader import Module
 from .elements import Elements, scalar_type
+from .flow.tree import Variable
 from .interface import Operand
 from .memory import LocalMemory
-from .tree import Variable
 from .writer import Writer, location_text
 
 _SCALARS = frozenset(("i1", "i8", "i16", "i32", "i64", "half", "bfloat", "float", "double"))

@@ -11,11 +11,11 @@ from .bounds import emit_bounds
 from .calls import is_interface
 from .context import Context
 from .emitter import FunctionEmitter
+from .flow.liveness import Liveness
+from .flow.tree import Bind, Do, For, If, Is, Loop, Return, Set, Statement, Variable
 from .interface import Call, Emitter, Operand
-from .liveness import Liveness
 from .reasons import describe
 from .scalars import choose, is_equal, is_one_of, translate_scalar
-from .tree import Bind, Do, For, If, Is, Loop, Return, Set, Statement, Variable
 from .writer import Line
 
 _IGNORED = (

@@ -17,9 +17,9 @@ from ..llvm.types import TypeReadError
 from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
 from .calls import is_interface
 from .choices import number_choices
+from .flow.tree import Variable
 from .linear import multiple_of
 from .reasons import describe
-from .tree import Variable
 
 CHOICES = 16
 """An access that reaches more cells than this is one to an array."""

@@ -12,19 +12,19 @@ from ..llvm.location import SourceLocation
 from ..llvm.model import Function
 from ..llvm.reader import IrError, Module, read_module
 from .blocks import fill_tables
-from .cfg import ControlFlow, analyze
 from .context import Context, Frames
 from .elements import Elements, share_elements
 from .emit import TreeEmitter
 from .emitter import FunctionEmitter
-from .guards import merge_guards
+from .flow.cfg import ControlFlow, analyze
+from .flow.guards import merge_guards
+from .flow.liveness import Liveness
+from .flow.loops import find_counted
+from .flow.structure import LocatedError, Structurer
 from .interface import Call, Emitter, Operand
-from .liveness import Liveness
-from .loops import find_counted
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
 from .prepare import RUNTIME_ENTRIES, prepare
-from .structure import LocatedError, Structurer
 from .task_arguments import unify_parameters
 from .writer import location_text
 
@@ -52,7 +52,7 @@ def translate_module(
     names. Raises ``TranslationError``.
     """
     if translate is None:
-        from ..operations import translate_call as translate
+        from ..operations import translate_call as translate  # deferred: start-up
     texts_by_line = {file: text.splitlines() for file, text in (sources or {}).items()}
     try:
         parts = [_analyze(core, read_module(text), entry, headers, sources or {}) for core, text in texts]

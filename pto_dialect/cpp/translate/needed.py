@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..llvm.model import Function, Instruction
 from .calls import PURE, is_interface, plain_name
-from .cfg import ControlFlow
-from .tree import Counted
+from .flow.cfg import ControlFlow
+from .flow.tree import Counted
 
 _EFFECTS = frozenset(("store", "ret", "asm", "indirect call", "invoke", "atomicrmw", "cmpxchg", "fence", "resume"))
 _UNUSED = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..llvm.model import Constant, Function, Instruction, Operand, Value
+from ...llvm.model import Constant, Function, Instruction, Operand, Value
+from ..linear import Linear, low_bits, width_of
 from .cfg import ControlFlow, NaturalLoop
-from .linear import Linear, low_bits, width_of
 from .tree import Counted
 
 _NEGATED = {

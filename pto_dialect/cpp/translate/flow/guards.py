@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..llvm.model import Operand, Value
+from ...llvm.model import Operand, Value
 from .tree import Bind, Do, For, If, Loop, Set, Statement, Variable
 
 _PURE = frozenset(

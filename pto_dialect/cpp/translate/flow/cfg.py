@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..llvm.model import BasicBlock, Function
+from ...llvm.model import BasicBlock, Function
 
 
 @dataclass(slots=True, eq=False)

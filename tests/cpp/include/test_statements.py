@@ -10,7 +10,7 @@ import pytest
 from cpp_headers import calls_of_all
 from snapshots import files, read, render
 
-FILES = files("cpp", "headers", "snapshots")
+FILES = files("cpp", "include", "snapshots")
 HEADER = Path(__file__).parents[3] / "pto_dialect" / "cpp" / "include" / "pto"
 _OPERATION = re.compile(r"\b(?:PTO_\w+)?\(?\b([TM][A-Z0-9]{2,}(?:_[A-Z]+)*|SYNCALL|SET\w+)\b")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..llvm.model import Instruction
+from ...llvm.model import Instruction
 from .tree import Bind, Do, For, If, Is, Loop, Return, Set, Statement, Variable
 
 Effects = Callable[[Instruction], tuple[set[Variable], set[Variable], set[Variable]]]

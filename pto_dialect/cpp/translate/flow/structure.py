@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import TranslationError
-from ..llvm.model import Constant, Function, Instruction, Operand, Value
+from ...errors import TranslationError
+from ...llvm.model import Constant, Function, Instruction, Operand, Value
+from ..prepare import RETURN
+from ..reasons import describe
 from .cfg import ControlFlow, NaturalLoop
-from .prepare import RETURN
-from .reasons import describe
 from .tree import Bind, Counted, Do, For, If, Is, Loop, Return, Set, Statement, Tree, Variable
 
 _MAX_NESTING = 60

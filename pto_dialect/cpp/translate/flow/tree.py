@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
-from ..llvm.model import Instruction, Operand, Value
+from ...llvm.model import Instruction, Operand, Value
 
 
 class Variable:

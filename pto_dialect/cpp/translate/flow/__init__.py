@@ -1,0 +1,1 @@
+"""Control flow of a function: from blocks and jumps to nested loops and branches."""
