@@ -287,6 +287,13 @@ _DTYPES = {
 }  # fmt: skip
 
 
+def constant_of(text: str) -> float:
+    """A number of LLVM IR: bits of a half, of a double, or digits."""
+    if text.startswith("0xH"):
+        return float(np.uint16(int(text[3:], 16)).view(np.float16))
+    return float(np.uint64(int(text, 16)).view(np.float64)) if text.startswith("0x") else float(text)
+
+
 def _execute(text: str, launch: Launch, buffers: dict[int, np.ndarray], blocks: int) -> str:
     signature = re.search(r"func\.func (?:public )?@[\w.$]+\((.*?)\)", text, re.S)
     types = re.findall(r"%\w+: (!pto\.ptr<[^>]*>|\w+)", signature[1]) if signature else []
@@ -305,7 +312,7 @@ def _execute(text: str, launch: Launch, buffers: dict[int, np.ndarray], blocks: 
         elif type_.startswith("!"):
             arguments.append(np.zeros(4096, np.uint8))
         else:
-            number = float(value) if told is None else float(told[1])
+            number = constant_of(str(value)) if told is None else float(told[1])
             number = float(np.float16(number)) if type_ == "f16" else number
             arguments.append(number if type_.startswith(("f", "bf")) else int(number))
     rejection = ""

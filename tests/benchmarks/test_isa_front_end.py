@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from isa_front_end import Kernels, Launch, launches_of
+from isa_front_end import Kernels, Launch, constant_of, launches_of
 from isa_record import NotMapped
 
 STRAIGHT = """entry:
@@ -60,3 +60,10 @@ def test_branches_are_taken_by_the_given_numbers(which: int, kernel: list[str]) 
 def test_computed_arguments_are_refused() -> None:
     with pytest.raises(NotMapped, match="computes getelementptr"):
         launches_of(kernels("ptr %out", COMPUTED), "launch", ["p,0,0"])
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("7", 7.0), ("0xH4000", 2.0), ("0x3FF8000000000000", 1.5), ("-2.5", -2.5)]
+)
+def test_constants_are_read_in_all_spellings(text: str, number: float) -> None:
+    assert constant_of(text) == number
