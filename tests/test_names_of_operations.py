@@ -32,13 +32,19 @@ NO_OPERATIONS = ("row", "statement", "declared", "spec")
 """Names of variables whose ``operands`` are names or texts."""
 
 
+WITHOUT = ("ir/", "cpp/")
+"""Folders that are not looked at: operations themselves, and the translation of calls and instructions of other
+languages, which have only names and positions, to operations."""
+
+
 @cache
 def sources() -> tuple[tuple[str, ast.Module, list[str]], ...]:
-    """Path below the package, syntax tree and lines of every module outside of ``ir/`` and the list of families."""
+    """Path below the package, syntax tree and lines of every module outside of these folders and the list of
+    families."""
     found: list[tuple[str, ast.Module, list[str]]] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith("ir/") and name not in ("families.py", "__main__.py"):
+        if not name.startswith(WITHOUT) and name not in ("families.py", "__main__.py"):
             text = path.read_text(encoding="utf-8")
             found.append((name, ast.parse(text), text.splitlines()))
     return tuple(found)

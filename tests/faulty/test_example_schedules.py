@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-import pto_dialect
 from examples.case import Case
-from examples.check import FOLDER, copied
+from examples.check import FOLDER, copied, entry_of, module_of
 from examples.run_all import EXAMPLES, load
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -26,26 +25,26 @@ def case_of(example: str, number: int) -> Case:
 
 
 @cache
-def program_of(example: str, program: str) -> ModuleOp:
+def program_of(example: str, program: str, target: str) -> ModuleOp:
     """Read once for all runs: none changes it."""
-    return pto_dialect.parse((FOLDER / example / program).read_text(encoding="utf-8"), program)
+    return module_of(FOLDER / example / program, target)
 
 
 def outcome(example: str, case: Case, schedule: Schedule) -> tuple[bytes, ...] | str:
-    module = program_of(example, case.program)
+    module = program_of(example, case.program, case.targets[0])
     data = copied(case.data)
     try:
         options = RunOptions(fill="random", schedule=schedule)
-        Kernel(module, case.entry, case.targets[0], options).run(list(data.values()), case.blocks)
+        Kernel(module, entry_of(case), case.targets[0], options).run(list(data.values()), case.blocks)
     except ProgramError as error:
         return error.rule
     return tuple(value.tobytes() for value in data.values() if isinstance(value, np.ndarray))
 
 
 def raced(example: str, case: Case, sync: SyncMode) -> set[str]:
-    module = program_of(example, case.program)
+    module = program_of(example, case.program, case.targets[0])
     options = SanitizeOptions(sync=sync)
-    kernel = InstrumentedKernel(module, case.entry, case.targets[0], RunOptions(fill="poison"), options)
+    kernel = InstrumentedKernel(module, entry_of(case), case.targets[0], RunOptions(fill="poison"), options)
     kernel.run(list(copied(case.data).values()), case.blocks)
     return {one.rule for one in kernel.observer.findings.all if one.rule.startswith(("race", "l0c"))}
 

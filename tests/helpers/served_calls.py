@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import chdir
+from contextlib import chdir, suppress
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -131,7 +131,10 @@ class Commands:
 
     def workers(self, server: int) -> list[int]:
         """Copies of a server that carry calls out."""
-        statuses = [path.read_text() for path in Path("/proc").glob("[0-9]*/status") if path.exists()]
+        statuses: list[str] = []
+        for path in Path("/proc").glob("[0-9]*/status"):
+            with suppress(OSError):  # The process may have ended.
+                statuses.append(path.read_text())
         parts = [dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line) for text in statuses]
         return [int(part["Pid"]) for part in parts if int(part["PPid"]) == server]
 

@@ -13,7 +13,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 import pto_dialect
 from examples import run_all
 from examples.case import Case
-from examples.check import FOLDER, copied, outputs
+from examples.check import FOLDER, copied, entry_of, module_of, outputs
 from pto_dialect.plugin.universe import PTO_UNIVERSE
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -40,10 +40,10 @@ def names(text: str) -> list[str]:
 
 @pytest.mark.parametrize(("example", "case"), CASES, ids=lambda value: value if isinstance(value, str) else value.entry)
 def test_results_of_examples_stay(example: str, case: Case) -> None:
-    text = (FOLDER / example / case.program).read_text(encoding="utf-8")
+    path, target = FOLDER / example / case.program, case.targets[-1]
     results = []
-    for module in (pto_dialect.parse(text), simplified(pto_dialect.parse(text))):
-        kernel = Kernel(module, case.entry, case.targets[-1], RunOptions(fill="poison"))
+    for module in (module_of(path, target), simplified(module_of(path, target))):
+        kernel = Kernel(module, entry_of(case), target, RunOptions(fill="poison"))
         arguments = copied(case.data)
         results.append(outputs(case, arguments, kernel.run(list(arguments.values()), case.blocks)))
     for name, plain in results[0].items():

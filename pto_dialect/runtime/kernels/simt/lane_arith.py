@@ -95,17 +95,28 @@ def select(op: Operation, g: Generator) -> None:
     define_result(op, g, choose)
 
 
-@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci", "arith.index_castui", "arith.extui")
-def resize(op: Operation, g: Generator) -> None:
-    """Signed or unsigned integers in another width."""
-    signed = op.name not in ("arith.index_castui", "arith.extui")
-    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, signed))
+@lane_kernel("arith.index_cast", "arith.extsi", "arith.trunci")
+def resize_signed(op: Operation, g: Generator) -> None:
+    """Signed integers in another width."""
+    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, True))
 
 
-@lane_kernel("arith.sitofp", "arith.uitofp")
-def to_float(op: Operation, g: Generator) -> None:
-    """Signed or unsigned integers as the nearest numbers of a float type."""
-    define_result(op, g, FromInteger(number_format(op.results[0].type, g), op.name == "arith.sitofp"))
+@lane_kernel("arith.index_castui", "arith.extui")
+def resize_unsigned(op: Operation, g: Generator) -> None:
+    """Unsigned integers in another width."""
+    define_result(op, g, integers.Resize(element_of(op.results[0].type, g).dtype, False))
+
+
+@lane_kernel("arith.sitofp")
+def signed_to_float(op: Operation, g: Generator) -> None:
+    """Signed integers as the nearest numbers of a float type."""
+    define_result(op, g, FromInteger(number_format(op.results[0].type, g), True))
+
+
+@lane_kernel("arith.uitofp")
+def unsigned_to_float(op: Operation, g: Generator) -> None:
+    """Unsigned integers as the nearest numbers of a float type."""
+    define_result(op, g, FromInteger(number_format(op.results[0].type, g), False))
 
 
 @lane_kernel("arith.fptosi", "arith.fptoui")
