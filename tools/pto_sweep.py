@@ -6,7 +6,6 @@ import click
 
 from .command_line import force_option, output_format_option, version_option, write_stderr
 
-
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
