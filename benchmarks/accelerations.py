@@ -23,9 +23,11 @@ RUN = Path(__file__).with_name("run.py")
 
 ROWS = {
     "class-code": "start-up",
+    "regex-code": "start-up",
     "parse-tables": "start-up",
     "results": "start-again",
     "server": "start-served",
+    "exit": "launch",
     "collector": "samples-once",
     "definitions": "samples-once",
     "construction": "samples-once",

@@ -116,11 +116,12 @@ class PtoCommand(click.Command):
         self.alone = True
         from pto_dialect.accel.class_code import cached_class_code  # deferred: start-up
         from pto_dialect.accel.collector import collect_rarely, put_all_aside  # deferred: start-up
+        from pto_dialect.accel.regex_code import cached_regex_code  # deferred: start-up
 
         collect_rarely()
 
         try:
-            with cached_class_code(), escaping():
+            with cached_class_code(), cached_regex_code(), escaping():
                 return super().main(args, *rest, **extra)
         finally:
             put_all_aside()

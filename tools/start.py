@@ -1,5 +1,6 @@
 """Where the installed commands begin. Nothing is imported before Ctrl-C is taken care of."""
 
+import atexit
 import os
 import signal
 import sys
@@ -20,6 +21,9 @@ ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 NOT_INSTALLED = 2
 """Exit code: a part of the package that is not there."""
+
+SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-debug-adapter")
+"""Names under which commands are installed."""
 
 
 def pto() -> None:
@@ -127,9 +131,44 @@ def _may_want_server() -> bool:
 
 
 def _command(module: str, name: str | None = None, first: "Callable[[], int | None] | None" = None) -> None:
-    """Carries a command out."""
+    """Carries a command out and ends the process."""
     _obey_switch()
-    _start(module, name, first=first)
+    try:
+        _start(module, name, first=first)
+    except SystemExit as end:
+        if enabled("exit") and _is_alone():
+            _leave(end)
+        raise
+
+
+def _is_alone() -> bool:
+    """Whether the script of a command, which does nothing else, has called this module, and nobody has called the
+    script: profilers, debuggers and programs of other people continue when a command has ended."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_globals is globals():
+        frame = frame.f_back
+    if frame is None or frame.f_back is not None or frame.f_globals.get("__name__") != "__main__":
+        return False
+    return os.path.basename(frame.f_code.co_filename) in SCRIPTS
+
+
+def _leave(end: SystemExit) -> None:
+    """Ends the process and leaves its memory to the system; releasing what a command has made takes Python longer than
+    a small command does. Returns where this is left to Python, which reports streams that cannot be written."""
+    code = 0 if end.code is None else end.code
+    if not isinstance(code, int):
+        return
+    try:
+        # What Python does first as well.
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except Exception:
+        return
+    os._exit(code & 0xFF)
 
 
 def _start(
@@ -152,25 +191,28 @@ def _start(
         if code is not None:
             sys.exit(code)
     from pto_dialect.accel.collector import collect_rarely  # deferred: start-up
+    from pto_dialect.accel.regex_code import cached_regex_code  # deferred: start-up
 
     from .streams import escaping  # deferred: start-up
 
     collect_rarely()
-    command = import_module(f".{module}", __package__).main
-    try:
-        if handled:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number in ENDINGS:
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _end)
-        with escaping():
-            command(prog_name=name)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except OSError as error:
-        from .command_line import tell_failure  # deferred: start-up
+    # What the command imports compiles expressions as well.
+    with cached_regex_code():
+        command = import_module(f".{module}", __package__).main
+        try:
+            if handled:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number in ENDINGS:
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, _end)
+            with escaping():
+                command(prog_name=name)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        except OSError as error:
+            from .command_line import tell_failure  # deferred: start-up
 
-        sys.exit(tell_failure(error))
+            sys.exit(tell_failure(error))
 
 
 def _end(number: int, _: object) -> None:

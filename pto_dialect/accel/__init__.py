@@ -13,11 +13,13 @@ OPTION = "--plain"
 
 ACCELERATIONS = {
     "class-code": "compiled functions of dataclasses and named tuples come from the cache folder",
+    "regex-code": "compiled regular expressions come from the cache folder",
     "parse-tables": "tables of the grammar come with a wheel, or from the cache folder",
     "results": "a program that was checked before is not checked again",
     "host-code": "compiled orchestrations of PyPTO come from the cache folder",
     "cpp-code": "LLVM IR of C++ kernels comes from the cache folder",
     "server": "a server answers, where the user wants one",
+    "exit": "a command leaves its memory to the system when it ends",
     "collector": "the garbage collector pauses while a program is read, checked, changed or printed",
     "definitions": "xDSL makes the definition of an operation class when something needs it",
     "construction": "operations are made and appended without the checks of xDSL",

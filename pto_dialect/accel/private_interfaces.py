@@ -46,9 +46,13 @@ PRIVATE_INTERFACES = (
         "pto_dialect/runtime/numerics/direct.py",
         fallback="numpy.clip, and conversions that look at the numbers",
     ),
-    PrivateInterface("python", "sys", ("_getframe", "_current_frames"), "pto_dialect/deadline.py"),
-    PrivateInterface("python", "sys", ("_xoptions",), "tools/server/place.py"),
-    PrivateInterface("python", "os", ("_exit",), "tools/server/client.py"),
+    PrivateInterface(
+        "python", "re._compiler", ("compile", "_parser", "_code", "_sre"), "pto_dialect/accel/regex_code.py"
+    ),
+    PrivateInterface("python", "sys", ("_getframe", "_current_frames", "_xoptions"), "tools/start.py"),
+    PrivateInterface("python", "os", ("_exit",), "tools/start.py"),
+    PrivateInterface("python", "threading", ("_shutdown",), "tools/start.py"),
+    PrivateInterface("python", "atexit", ("_run_exitfuncs",), "tools/start.py"),
     PrivateInterface("python", "_socket", ("socket",), "tools/server/client.py"),
     PrivateInterface(
         "python", "_blake2", ("blake2b",), "pto_dialect/driver/verdicts.py", fallback="hashlib, which loads OpenSSL"

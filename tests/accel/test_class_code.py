@@ -344,7 +344,9 @@ import pto_dialect
 pto_dialect.__path__.append({str(CHECKOUT)!r})
 import dataclasses
 texts = []
-from pto_dialect.accel import class_code
+from pto_dialect.accel import class_code, regex_code
+parts = regex_code.CachedExpressions._parts
+regex_code.CachedExpressions._parts = lambda *a: texts.append(a[1]) or parts(*a)
 class_code.compile = lambda *a, **k: texts.append(a[0]) or builtins.compile(*a, **k)
 from pto_dialect.tools.pto_opt import main
 sys.argv = ["pto-opt", "--no-cache", {str(program)!r}]

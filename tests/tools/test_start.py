@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
 
 import pytest
 
@@ -63,3 +66,59 @@ def test_the_scripts_begin_there() -> None:
     for name, entry in scripts.items():
         module, _, function = entry.partition(":")
         assert callable(getattr(import_module(module), function)), name
+    assert set(import_module("pto_dialect.tools.start").SCRIPTS) == set(scripts)
+
+
+ENDING = """
+import atexit, cProfile, os, sys, threading
+sys.path.insert(0, {checkout!r})
+import pto_dialect
+pto_dialect.__path__.append({checkout!r})
+from pto_dialect.tools import start
+
+leave = os._exit
+os._exit = lambda code: (os.write(1, b"LEFT;"), leave(code))
+atexit.register(os.write, 1, b"at the end;")
+threading.Thread(target=lambda: (threading.main_thread().join(), os.write(1, b"thread;"))).start()
+sys.argv = ["pto-opt", {word!r}]
+{call}
+"""
+
+
+def ended(
+    call: str, word: str, stdout: IO[str] | int = subprocess.PIPE, name: str = "pto-opt"
+) -> subprocess.CompletedProcess[str]:
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with TemporaryDirectory() as folder:
+        script = Path(folder, name)
+        script.write_text(ENDING.format(checkout=str(CHECKOUT), word=word, call=call))
+        line = [sys.executable, str(script)]
+        return subprocess.run(line, stdout=stdout, stderr=subprocess.PIPE, env=buffered, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(("word", "code"), [("--version", 0), ("--no-such-option", 2)])
+def test_a_command_ends_in_order_and_leaves_its_memory(word: str, code: int) -> None:
+    """What is printed, threads and what is registered for the end come first."""
+    done = ended("print('first'); start.pto_opt()", word)
+    assert done.returncode == code and ("No such option" in done.stderr) == (code == 2)
+    assert [done.stdout.count(text) for text in ("first", "thread;", "at the end;", "LEFT;")] == [1] * 4
+    assert done.stdout.index("thread;") < done.stdout.index("at the end;") < done.stdout.index("LEFT;")
+
+
+def test_below_a_profiler_python_ends_as_ever() -> None:
+    done = ended("cProfile.run('start.pto_opt()')", "--version")
+    assert done.returncode == 0 and "function calls" in done.stdout
+    assert [done.stdout.count(text) for text in ("thread;", "at the end;", "LEFT;")] == [1, 1, 0]
+
+
+def test_below_a_program_of_somebody_else_python_ends_as_ever() -> None:
+    done = ended("try:\n    start.pto_opt()\nfinally:\n    print('mine')", "--version", name="wrapper.py")
+    assert done.returncode == 0
+    assert [done.stdout.count(text) for text in ("mine", "thread;", "at the end;", "LEFT;")] == [1, 1, 1, 0]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_stream_that_cannot_be_written_is_told_of_by_python() -> None:
+    with open("/dev/full", "w") as full:
+        done = ended("atexit.register(print, 'late'); start.pto_opt()", "--no-such-option", stdout=full)
+    assert done.returncode == 120 and "No space left" in done.stderr
