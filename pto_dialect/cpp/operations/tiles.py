@@ -176,8 +176,8 @@ class Handles:
 
     def make_at_assignment(self, call: Call) -> None:
         """Makes the handles of tiles whose address comes from ``call`` and whose sizes are known there."""
-        for _, group in self._emitter.users(call):
-            if group.kind != "tile":
+        for user, group in self._emitter.users(call):
+            if group.kind != "tile" or user.function == "__pto_assign":  # an assignment names a tile, without sizes
                 continue
             tile = tile_of(group, self._emitter)
             if _fits(tile) and all(

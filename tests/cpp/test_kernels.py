@@ -1,0 +1,35 @@
+"""Kernels of C++ with a compiler, and the operations that they become."""
+
+from __future__ import annotations
+
+from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+
+HEAD = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+"""
+
+
+def program(text: str, *defines: str) -> str:
+    """The program of a kernel."""
+    return compile_kernel(HEAD + text, "kernel.cpp", CppOptions(defines=defines)).text
+
+
+def test_tile_at_the_address_of_another_that_moves_in_a_loop() -> None:
+    text = program("""
+using Row = Tile<TileType::Vec, float, 1, 256, BLayout::RowMajor, -1, -1>;
+extern "C" __global__ AICORE void k(__gm__ float *x, int32_t n) {
+  Row moving(1, 8);
+  for (int i = 0; i < n; i++) {
+    TASSIGN(moving, i * 64);
+    Row same(1, 8);
+    TASSIGN(same, (uint64_t)moving.data());
+    TADDS(same, same, 1.f);
+  }
+}
+""")
+    loop = text.partition("scf.for")[2]
+    assert loop.count("pto.alloc_tile") == 1
+    address = loop.partition("pto.alloc_tile addr = ")[2].split()[0]
+    assert f"{address} = arith.extsi" in loop
+    assert "pto.tadds" in loop
