@@ -29,6 +29,7 @@ FLAGS = (
     # Loops stay loops, calculations stay as they are written.
     *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
     *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),
+    *("-mllvm", "-disable-loop-idiom-memset", "-mllvm", "-disable-loop-idiom-memcpy"),
     # Address 0 is one of a local memory.
     *("-fno-strict-aliasing", "-fno-delete-null-pointer-checks"),
     *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),

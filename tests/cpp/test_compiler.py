@@ -372,3 +372,14 @@ def test_entry_that_others_could_write_is_not_used(cache: Path) -> None:
     (entry,) = (cache / "cache" / "cpp").iterdir()
     entry.chmod(0o666)
     assert cached(cache)[1]
+
+
+def test_loops_that_fill_or_copy_memory_stay_loops() -> None:
+    text = compiled(
+        'extern "C" __global__ AICORE void k(__gm__ float *__restrict x, __gm__ float *__restrict y, int32_t n) {\n'
+        "  for (int i = 0; i < 16; i++) x[i] = 0.0f;\n"
+        "  for (int i = 0; i < n; i++) y[i] = x[i];\n"
+        "}\n"
+    )
+    assert "llvm.mem" not in text
+    assert text.count("store float") == 2
