@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from pto_dialect.terminal import shown
 
@@ -32,6 +34,12 @@ class Showing(NamedTuple):
     diff: bool = False
     color: str = "auto"
     would: str = "would be laid out differently"
+
+
+def refuse_cpp(ctx: click.Context, inputs: Sequence[Input], command: str) -> None:
+    """Ends a command that rewrites its inputs where one is a C++ kernel: its file is not the program."""
+    if any(item.is_cpp for item in inputs):
+        raise click.UsageError(f"{command} .pto programs; C++ kernels are changed by hand", ctx)
 
 
 def rewrite(inputs: list[Input], change: Callable[[str, Input], Rewritten], showing: Showing) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .command_line import PtoCommand, check_settings, color_option, no_config_option, read_stdin, version_option
-from .in_place import Rewritten, Showing, columns_of, rewrite
+from .in_place import Rewritten, Showing, columns_of, refuse_cpp, rewrite
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -63,6 +63,7 @@ def main(
         inputs = collect(paths or (STDIN,), read_stdin)
     except (InputError, OSError) as error:
         raise click.UsageError(str(error), ctx) from None
+    refuse_cpp(ctx, inputs, "pto-fmt rewrites")
     if only and len(inputs) != 1:
         raise click.UsageError("--lines goes with one input", ctx)
     check_settings(ctx, inputs, no_config, color)

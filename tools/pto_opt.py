@@ -238,11 +238,10 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     check_settings(ctx, inputs, given["no_config"], given["color"], given["format"])
     rewriting = _rewriting(ctx, given)
     task = _task(ctx, inputs, batch, **given)
-    if rewriting and any(item.is_cpp for item in inputs):
-        raise click.UsageError("--fix and --format rewrite .pto programs; C++ kernels are changed by hand", ctx)
     if rewriting:
-        from .in_place import Showing, mend, rewrite  # deferred: start-up
+        from .in_place import Showing, mend, refuse_cpp, rewrite  # deferred: start-up
 
+        refuse_cpp(ctx, inputs, "--fix and --format rewrite")
         change = mend(task, **rewriting)
         failed, changed = rewrite(
             inputs, change, Showing(given["check"], given["diff"], given["color"], "would change")

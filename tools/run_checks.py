@@ -74,11 +74,14 @@ def check_files(
 ) -> None:
     """Complains about outputs that are inputs or each other; ``outputs`` are those of buffers, which may be inputs."""
     from pto_dialect.diagnostics.file_kinds import report_kind  # deferred: start-up
+    from pto_dialect.driver.inputs import CPP_SUFFIXES  # deferred: start-up
     from pto_dialect.driver.output import OutputError, check_distinct, check_replaced  # deferred: start-up
 
     files = ("report", "trace", "html", "junit", "record")
     kinds = {"trace": "trace", "html": "page", "junit": "junit", "record": "recording"}
     own = [(f"--{name}", given[name]) for name in files if given[name] is not None]
+    if given["fix"] in inputs and given["fix"].endswith(CPP_SUFFIXES):
+        raise click.UsageError("--fix rewrites .pto programs; C++ kernels are changed by hand", ctx)
     if given["fix"] not in (None, "-") and given["fix"] not in inputs:
         # Naming the program itself states that it is to be replaced.
         own.append(("--fix", given["fix"]))

@@ -42,6 +42,23 @@ def test_program_of_a_kernel_is_printed_and_runs_itself(folder: Path) -> None:
     assert line.endswith(f'loc("add.cpp":{line_of(KERNEL, "TEXP")}:5)')
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pto-opt --fix add.cpp",
+        "pto-opt --format add.cpp",
+        "pto-opt --fix --diff add.cpp",
+        "pto-run race.cpp --auto --sanitize --fix=race.cpp",
+    ],
+)
+def test_kernel_is_not_rewritten(folder: Path, line: str) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    refused = command(line)
+    assert (refused.exit_code, refused.stdout) == (2, b"")
+    assert b" .pto programs; C++ kernels are changed by hand" in refused.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
 def test_result_of_a_kernel(folder: Path) -> None:
     x, y = np.linspace(-2, 2, 1024, dtype=np.float32), np.linspace(0, 1, 1024, dtype=np.float32)
     np.save(folder / "x.npy", x)

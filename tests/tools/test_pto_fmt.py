@@ -123,3 +123,13 @@ def test_the_guide(folder: Path) -> None:
         assert err + out == shown
     for parameter in MAIN.params:
         assert parameter.name == "paths" or any(option in text for option in parameter.opts), parameter.name
+
+
+@pytest.mark.parametrize("arguments", ["k.cpp", "--diff k.cpp", "--check k.cpp", "a.pto k.cpp", "k.cpp -"])
+def test_kernels_in_cpp_are_refused(arguments: str) -> None:
+    Path("k.cpp").write_text("__global__ AICORE void k() {}\n")
+    Path("a.pto").write_text(OLD)
+    code, printed, message = call(*arguments.split())
+    assert (code, printed) == (2, "")
+    assert "pto-fmt rewrites .pto programs; C++ kernels are changed by hand" in message
+    assert (Path("k.cpp").read_text(), Path("a.pto").read_text()) == ("__global__ AICORE void k() {}\n", OLD)
