@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from pto_dialect.cpp.kernel import CppOptions, compile_kernel
 
 HEAD = """\
@@ -33,3 +37,33 @@ extern "C" __global__ AICORE void k(__gm__ float *x, int32_t n) {
     address = loop.partition("pto.alloc_tile addr = ")[2].split()[0]
     assert f"{address} = arith.extsi" in loop
     assert "pto.tadds" in loop
+
+
+BOTH_SIDES = """
+extern "C" __global__ AICORE void k(__gm__ float *x) {
+#ifdef __DAV_VEC__
+  Tile<TileType::Vec, float, 1, 64> t;
+  TASSIGN(t, 0);
+  GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> g(x + INDEX * 64);
+  TLOAD(t, g);
+#endif
+#ifdef __DAV_CUBE__
+  WORK;
+#endif
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "work", "functions"),
+    [
+        ("get_block_idx()", "", ["k"]),
+        ("get_block_idx()", "pipe_barrier(PIPE_M)", ["k_vector", "k_cube"]),
+        ("(get_block_idx() * 2 + get_subblockid())", "", ["k_vector", "k_cube"]),
+    ],
+)
+def test_kernel_is_mixed_where_both_cores_work_or_two_vector_cores_are_meant(
+    index: str, work: str, functions: list[str]
+) -> None:
+    text = program(BOTH_SIDES, f"INDEX={index}", f"WORK={work}")
+    assert re.findall(r"func\.func @(\w+)", text) == functions

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..errors import TranslationError
 from ..llvm.location import SourceLocation
@@ -61,11 +62,13 @@ def translate_module(
     if len(parts) > 1 and all(part.function.name in RUNTIME_ENTRIES for part in parts):
         unify_parameters([part.function for part in parts])
     share_elements([(part.function, part.elements) for part in parts])
-    lines = [f'module attributes {{pto.target_arch = "{target}"}} {{']
+    functions: list[_Translated] = []
     for part in parts:
         with _located(part):
-            lines += _translate(part, len(parts) > 1, target, texts_by_line, translate)
-    return "\n".join([*lines, "}", ""])
+            functions.append(_translate(part, target, texts_by_line, translate))
+    functions = _without_idle_core(functions)
+    lines = [line for function in functions for line in function.lines(len(functions) > 1)]
+    return "\n".join([f'module attributes {{pto.target_arch = "{target}"}} {{', *lines, "}", ""])
 
 
 @dataclass(slots=True)
@@ -84,6 +87,43 @@ class _Part:
     def location(self) -> SourceLocation | None:
         """The line of the function's head."""
         return self.module.metadata.function_location(self.function.debug)
+
+
+class _Translated(NamedTuple):
+    """The function of a core as text."""
+
+    part: _Part
+    arguments: Sequence[str]
+    body: Sequence[str]
+    location: str
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the function has no operation but its return."""
+        return len(self.body) == 1
+
+    @property
+    def reads_subblock(self) -> bool:
+        """Whether the function tells the two vector cores of a mixed kernel apart."""
+        return any("pto.get_subblock_" in line for line in self.body)
+
+    def lines(self, is_mixed: bool) -> list[str]:
+        """Returns the lines; the functions of a mixed kernel are named after their cores."""
+        part = self.part
+        symbol = _UNSAFE.sub("_", readable_name(part.module, part.function.name).partition("<")[0])
+        kind = f", pto.kernel_kind = #pto.kernel_kind<{part.core}>" if part.core in _KINDS else ""
+        suffix = f"_{part.core}" if is_mixed else ""
+        header = f"  func.func @{symbol}{suffix}({', '.join(self.arguments)}) attributes {{pto.entry{kind}}} {{"
+        return [header, *self.body, "  }" + self.location]
+
+
+def _without_idle_core(functions: Sequence[_Translated]) -> list[_Translated]:
+    """Returns the functions without that of a core with nothing to do: a kernel is mixed if both cores work, or if its
+    vector side is written for two vector cores."""
+    busy = [function for function in functions if not function.is_idle]
+    if not busy or any(function.reads_subblock for function in busy):
+        return list(functions)
+    return busy
 
 
 @contextmanager
@@ -147,10 +187,8 @@ def readable_name(module: Module, name: str) -> str:
     return fields.get("name", name)
 
 
-def _translate(
-    part: _Part, is_mixed: bool, target: str, sources: Mapping[str, list[str]], translate: Translate
-) -> list[str]:
-    """Returns the lines of a function."""
+def _translate(part: _Part, target: str, sources: Mapping[str, list[str]], translate: Translate) -> _Translated:
+    """Returns a function as text."""
     function, flow = part.function, part.flow
     counted = find_counted(function, flow)
     tree = Structurer(function, flow, counted, find_needed(function, flow, counted)).build()
@@ -160,12 +198,8 @@ def _translate(
     fill_tables(ctx)
     emitter = FunctionEmitter(function, flow.order, ctx, target, sources)
     TreeEmitter(ctx, emitter, Liveness(part.memory.effects), translate).statements(tree.statements, frozenset())
-    symbol = _UNSAFE.sub("_", readable_name(part.module, function.name).partition("<")[0])
-    kind = f", pto.kernel_kind = #pto.kernel_kind<{part.core}>" if part.core in _KINDS else ""
-    suffix = f"_{part.core}" if is_mixed else ""
-    header = f"  func.func @{symbol}{suffix}({', '.join(arguments)}) attributes {{pto.entry{kind}}} {{"
     location = location_text([part.location] if part.location is not None else [])
-    return [header, *ctx.writer.text(2, location), "  }" + location]
+    return _Translated(part, arguments, ctx.writer.text(2, location), location)
 
 
 def _bind_arguments(function: Function, ctx: Context) -> list[str]:
