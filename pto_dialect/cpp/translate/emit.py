@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pto_dialect.nesting import EXECUTED
+
 from ..llvm.model import Instruction
 from .accesses import translate_address, translate_load, translate_store
 from .blocks import is_block, translate_block
@@ -12,6 +14,7 @@ from .calls import is_interface
 from .context import Context
 from .emitter import FunctionEmitter
 from .flow.liveness import Liveness
+from .flow.structure import TOO_DEEP
 from .flow.tree import Bind, Do, For, If, Is, Loop, Return, Set, Statement, Variable
 from .interface import Call, Emitter, Operand
 from .reasons import describe
@@ -146,6 +149,8 @@ class TreeEmitter:
         if self._is_simple(frame):
             self._dissolve(frame)
             self._choose(condition, outcomes, first, second)
+        elif frame.opening.depth >= EXECUTED:
+            ctx.fail(*TOO_DEEP, debug=statement.debug)
         else:
             self._join(frame, condition, outcomes, first, second)
 
@@ -257,6 +262,10 @@ class TreeEmitter:
     def _types(self, variables: list[Variable]) -> str:
         return ", ".join(self.ctx.variable_type(variable) for variable in variables)
 
+    def _refuse_deep(self) -> None:
+        if len(self.writer.scopes) > EXECUTED:
+            self.ctx.fail(*TOO_DEEP)
+
     def _loop(self, statement: Loop, after: frozenset[Variable]) -> None:
         ctx, writer = self.ctx, self.writer
         body = self.liveness.of_list(statement.body)
@@ -265,6 +274,7 @@ class TreeEmitter:
         carried = sorted(needed - again, key=lambda variable: variable.number)
         results = [*carried, *sorted((after - needed) - again, key=lambda variable: variable.number)]
         ctx.at(statement.debug)
+        self._refuse_deep()
         location = writer.location
         arguments, initial = self._enter(carried)
         names = [writer.fresh(variable.hint) for variable in results]
@@ -298,6 +308,7 @@ class TreeEmitter:
         body = self.liveness.of_list(statement.body)
         carried = sorted((body.assigned & (body.reads | after)), key=lambda variable: variable.number)
         ctx.at(statement.debug)
+        self._refuse_deep()
         location = writer.location
         bounds = emit_bounds(statement.counted, ctx)
         arguments, initial = self._enter(carried)

@@ -21,7 +21,7 @@ from .flow.cfg import ControlFlow, analyze
 from .flow.guards import merge_guards
 from .flow.liveness import Liveness
 from .flow.loops import find_counted
-from .flow.structure import LocatedError, Structurer
+from .flow.structure import TOO_DEEP, LocatedError, Structurer
 from .interface import Call, Emitter, Operand
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
@@ -136,6 +136,8 @@ def _located(part: _Part) -> Iterator[None]:
         raise TranslationError(error.message, location, error.help) from None
     except LocatedError as error:
         raise TranslationError(error.message, part.frames.location(error.debug) or part.location, error.help) from None
+    except RecursionError:
+        raise TranslationError(TOO_DEEP[0], part.location, TOO_DEEP[1]) from None
 
 
 def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str], sources: Mapping[str, str]) -> _Part:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from snapshots import Block, files, read, renewed
 
+import pto_dialect
 from pto_dialect.api import check
 from pto_dialect.cpp.errors import TranslationError
 from pto_dialect.cpp.translate import translate_module
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.nesting import EXECUTED
 
 FILES = files("cpp", "translate", "snapshots")
 HEADERS = ("/headers/",)
@@ -44,3 +47,42 @@ def test_a_kernel_that_is_a_template_is_named() -> None:
     with pytest.raises(TranslationError, match="scale is a template") as caught:
         translate_module([("", "")], sources={"k.cpp": source})
     assert caught.value.help == "give its arguments, for example --entry 'scale<float>'"
+
+
+def switch_of(cases: int) -> str:
+    """A function that stores which two numbers its argument is one of, by a switch; -7 where no case has it."""
+    labels = " ".join(f"i32 {number}, label %case{number // 2}" for number in range(cases))
+    blocks = "".join(
+        f"case{number}:\n  store i32 {number + 1}, ptr %out\n  br label %end\n" for number in range((cases + 1) // 2)
+    )
+    return (
+        f"define void @kernel_entry(ptr %out, i32 %n) {{\nentry:\n  switch i32 %n, label %other [ {labels} ]\n{blocks}"
+        "other:\n  store i32 -7, ptr %out\n  br label %end\nend:\n  ret void\n}\n"
+    )
+
+
+@pytest.mark.parametrize("cases", [3, 40, 500])
+def test_a_switch_of_any_size_executes_the_case_of_its_number(cases: int) -> None:
+    program = pto_dialect.compile(pto_dialect.parse(translate_module([("", switch_of(cases))])))
+    for number in (-1, 0, 1, cases // 2, cases - 1, cases, cases + 1):
+        out = np.zeros(1, np.int32)
+        program(out, number)
+        assert out[0] == (number // 2 + 1 if 0 <= number < cases else -7)
+
+
+@pytest.mark.parametrize("levels", [48, 49, 59, 70, 1000])
+def test_branches_nest_as_deep_as_an_execution_allows(levels: int) -> None:
+    branches = "".join(
+        f"b{level}:\n  %p{level} = getelementptr i32, ptr %out, i32 {level + 1}\n  store i32 {level}, ptr %p{level}\n"
+        f"  %c{level} = icmp sgt i32 %n, {level}\n  br i1 %c{level}, label %b{level + 1}, label %end\n"
+        for level in range(levels)
+    )
+    last = f"b{levels}:\n  store i32 7, ptr %out\n  br label %end\nend:\n  ret void\n}}\n"
+    text = f"define void @kernel_entry(ptr %out, i32 %n) {{\nentry:\n  br label %b0\n{branches}{last}"
+    if levels > EXECUTED:
+        with pytest.raises(TranslationError, match="nested deeper than 48 levels"):
+            translate_module([("", text)])
+    else:
+        out = np.zeros(levels + 2, np.int32)
+        pto_dialect.compile(pto_dialect.parse(translate_module([("", text)])))(out, levels)
+        assert out[0] == 7

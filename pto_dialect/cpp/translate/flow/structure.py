@@ -6,7 +6,9 @@ paths reach follow, in reverse postorder, each guarded by the selector if some p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from pto_dialect.nesting import EXECUTED, LOOPS
 
 from ...errors import TranslationError
 from ...llvm.model import Constant, Function, Instruction, Operand, Value
@@ -16,10 +18,14 @@ from .cfg import ControlFlow, NaturalLoop
 from .tree import Bind, Counted, Do, For, If, Is, Loop, Return, Set, Statement, Tree, Variable
 
 _MAX_NESTING = 60
-_TOO_DEEP = (
-    "loops and branches are nested deeper than 60 levels",
-    "split the function, or join branches that do the same",
+"""Levels of the tree; choices of numbers among them become no regions."""
+_MAX_CHAIN = 8
+"""Cases of a switch that are compared one after the other; more are halved, so that they do not nest."""
+TOO_DEEP = (
+    f"loops and branches are nested deeper than {EXECUTED} levels",
+    "join branches that do the same, or replace them by a loop over a table",
 )
+_TOO_MANY_LOOPS = f"more than {LOOPS} loops are nested", "join loops into one, and compute their counters in it"
 _NO_RETURN = "the kernel never ends", "a loop has no end, or a null pointer is accessed here"
 _ENDLESS = "the loop never ends", "give the loop a condition that becomes false"
 
@@ -103,7 +109,7 @@ class Structurer:
         """Appends the blocks that ``name`` dominates; returns the blocks where they lead."""
         if depth > _MAX_NESTING:
             place = self.function.blocks[name].terminator
-            raise LocatedError(place.debug, *_TOO_DEEP)
+            raise LocatedError(place.debug, *TOO_DEEP)
         pending: set[str] = set()
         while name:
             loop = self.flow.loops.get(name)
@@ -208,23 +214,34 @@ class Structurer:
     ) -> set[str]:
         reached: set[str] = set()
         subject = terminator.operands[0]
-        otherwise: list[Statement] = []
         if terminator.opcode == "br":
             then: list[Statement] = []
+            otherwise: list[Statement] = []
             reached |= self._edge(name, targets[0], inline, then, within, depth + 1)
             reached |= self._edge(name, targets[1], inline, otherwise, within, depth + 1)
             out.append(If(subject, then, otherwise, terminator.debug))
             return reached
+        numbers: dict[str, list[int]] = {}
+        for number, label in zip(terminator.cases, terminator.labels[1:], strict=True):
+            numbers.setdefault(label, []).append(number)
         default = terminator.labels[0]
-        reached |= self._edge(name, default, inline, otherwise, within, depth + len(targets))
-        for target in reversed([target for target in targets if target != default]):
-            numbers = tuple(
-                number for number, label in zip(terminator.cases, terminator.labels[1:], strict=True) if label == target
-            )
-            then = []
-            reached |= self._edge(name, target, inline, then, within, depth + 1)
-            otherwise = [If(Is(subject, numbers), then, otherwise, terminator.debug)]
-        out.extend(otherwise)
+        cases = [(target, tuple(numbers[target])) for target in targets if target != default]
+        is_chain = len(cases) <= _MAX_CHAIN
+
+        def choose(cases: list[tuple[str, tuple[int, ...]]], has_default: bool, level: int) -> list[Statement]:
+            """Returns what executes one of the cases; the default where it is none."""
+            nonlocal reached
+            if not cases or (len(cases) == 1 and not has_default):
+                chosen: list[Statement] = []
+                reached |= self._edge(name, cases[0][0] if cases else default, inline, chosen, within, level)
+                return chosen
+            middle = 1 if is_chain else (len(cases) + 1) // 2
+            otherwise = choose(cases[middle:], has_default, level + 1)
+            then = choose(cases[:middle], False, level + 1)
+            own = tuple(number for _, each in cases[:middle] for number in each)
+            return [If(Is(subject, own), then, otherwise, terminator.debug)]
+
+        out.extend(choose(cases, True, depth))
         return reached
 
     def _edge(
@@ -284,6 +301,8 @@ class Structurer:
     def _loop(self, loop: NaturalLoop, out: list[Statement], within: NaturalLoop | None, depth: int) -> set[str]:
         header = loop.header
         body: list[Statement] = []
+        if len(list(_around(loop))) > LOOPS:
+            raise LocatedError(self._loop_debug(loop), *_TOO_MANY_LOOPS)
         reached = self._subtree(header, body, loop, depth + 1)
         debug = self._loop_debug(loop)
         counted = self.counted.get(header)
@@ -324,6 +343,13 @@ class Structurer:
             if terminator.debug:
                 return terminator.debug
         return ""
+
+
+def _around(loop: NaturalLoop | None) -> Iterator[NaturalLoop]:
+    """Yields a loop and those around it."""
+    while loop is not None:
+        yield loop
+        loop = loop.parent
 
 
 class LocatedError(TranslationError):
