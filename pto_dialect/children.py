@@ -87,7 +87,7 @@ def run_limited(
 ) -> tuple[int, str]:  # fmt: skip
     """Runs a program that is none of the package, and whatever it starts, within limits of time and memory.
 
-    ``seconds`` is processor time where the system has ``ulimit``; by the clock it is ten times as much. Answers the
+    ``seconds`` is processor time where the system has ``ulimit``; by the clock it is twice as much. Answers the
     exit code, negative or at least 126 where a limit ended the program, and the beginning of its output.
     """
     import subprocess  # deferred: start-up
@@ -106,7 +106,7 @@ def run_limited(
         except OSError as error:
             return 127, str(error)
         try:
-            code = process.wait(10 * seconds)
+            code = process.wait(2 * seconds)
         except subprocess.TimeoutExpired:
             _end_group(process)
             code = -9

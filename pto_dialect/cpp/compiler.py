@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pto_dialect.accel.cache import own_cache
 from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import IncludedFiles
@@ -21,7 +22,7 @@ from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, 
 from pto_dialect.cpp.outside import embeds, outside_file
 
 INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
-SECONDS = 60
+SECONDS = 30
 MEGABYTES = 6000
 
 FLAGS = (
@@ -46,7 +47,7 @@ CORE_MACROS = {
     ("a5", "vector"): ("__DAV_VEC__", "__DAV_C310_VEC__"), ("a5", "cube"): ("__DAV_CUBE__", "__DAV_C310_CUBE__"),
 }  # fmt: skip
 
-_VARIABLES = ("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "SDKROOT", "DEVELOPER_DIR", "XDG_CACHE_HOME")
+_VARIABLES = ("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "SDKROOT", "DEVELOPER_DIR")
 _DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
 _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
 _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
@@ -93,7 +94,9 @@ def compile_to_ir(
     source = _whole_text(blanked, name, entry)
     options = _options(compiler, name, defines, includes, (target, core), not has_addresses(included.whole))
     command = (*compiler.command, *options)
-    cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source)) if cached else None
+    found = included.lookups()
+    is_kept = cached and found is not None
+    cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source, *(found or ()))) if is_kept else None
     ir = cache.read() if cache else None
     if ir is None:
         ir, dependencies = _run(compiler, command, source, included, name)
@@ -135,6 +138,9 @@ def _whole_text(blanked: str, name: str, entry: str | None) -> str:
 def _options(
     compiler: Compiler, name: str, defines: Sequence[str], includes: Sequence[str], chip: tuple[str, str], is_auto: bool
 ) -> tuple[str, ...]:
+    for folder in includes:
+        if not os.path.isdir(folder):
+            raise BadOption(f"-I names '{folder}', which is no folder")
     for definition in defines:
         if not _DEFINITION.match(definition):
             raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")
@@ -157,6 +163,7 @@ def _run(
             stream.write(source)
         variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": folder}
+        variables["ZIG_GLOBAL_CACHE_DIR"] = own_cache("zig") or folder
         code, output = run_limited(
             [*command, *included.options(folder), "-H", written, "-o", made], folder,
             variables=variables, seconds=SECONDS, megabytes=MEGABYTES,

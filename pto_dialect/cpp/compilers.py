@@ -6,11 +6,13 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from tempfile import TemporaryDirectory
 
-from pto_dialect.children import run_limited
+from pto_dialect.children import child_environment, run_limited
 
 OLDEST = 15
 _NEWEST_LISTED = 24
@@ -93,9 +95,16 @@ def _installed_zig() -> tuple[str, ...] | None:
 @lru_cache(maxsize=64)
 def is_usable(command: tuple[str, ...]) -> bool:
     """Whether a command is clang of a version that knows what the headers need."""
-    code, output = run_limited([*command, "--version"], None, seconds=30)
+    code, output = ask(command, "--version")
     version = _VERSION.search(output)
     return code == 0 and version is not None and int(version[1]) >= OLDEST
+
+
+def ask(command: Sequence[str], *options: str) -> tuple[int, str]:
+    """The exit code and what a compiler says about itself; its own caches are left alone."""
+    with TemporaryDirectory(prefix="pto-cpp-") as folder:
+        caches = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
+        return run_limited([*command, *options], None, seconds=30, variables=child_environment() | caches)
 
 
 def _options(command: tuple[str, ...]) -> tuple[str, ...]:

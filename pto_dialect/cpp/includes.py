@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pto_dialect.cpp.launches import blank_launches, has_own_syntax
+from pto_dialect.cpp.lookups import lookups
 
 MOST_FILES = 400
 MOST_BYTES = 1 << 23
@@ -66,6 +67,13 @@ class IncludedFiles:
     def whole(self) -> str:
         """All texts, one after the other."""
         return "\n".join([self.text, *self.files.values()])
+
+    def lookups(self) -> list[str] | None:
+        """The files that the compiler could find by a name in the texts; ``None`` where that cannot be said."""
+        if len(self.files) >= MOST_FILES:
+            return None
+        folders = {self.folder, *self.folders, *(os.path.dirname(path) for path in self.files)}
+        return lookups([self.text, *self.files.values()], sorted(folders))
 
     def options(self, folder: str) -> list[str]:
         """What the compiler has to be told beyond the folders; writes the files that it needs into ``folder``."""

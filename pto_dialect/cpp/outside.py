@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from pto_dialect.children import run_limited
-from pto_dialect.cpp.compilers import Compiler
+from pto_dialect.cpp.compilers import Compiler, ask
 
 _BUILT = ("pyproject.toml", "CMakeLists.txt")
 _SEARCHED = re.compile(r"^ (/.*|[A-Za-z]:.*)$", re.MULTILINE)
@@ -60,6 +59,6 @@ def _is_below(path: str, folders: Sequence[str]) -> bool:
 @lru_cache(maxsize=16)
 def compiler_folders(compiler: Compiler) -> tuple[str, ...]:
     """The folders in which a compiler looks for the headers that come with it."""
-    _, output = run_limited([*compiler.command, "-v", "-E", "-x", "c++", os.devnull], None, seconds=30)
+    _, output = ask(compiler.command, "-v", "-E", "-x", "c++", os.devnull)
     searched = output.partition("search starts here:")[2].partition("End of search list")[0]
     return tuple(_SEARCHED.findall(searched))

@@ -360,6 +360,54 @@ def test_changed_kernel_or_included_file_is_compiled_again(cache: Path) -> None:
     assert made and "1x128" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "later"),
+    [
+        ("#include <size.h>", "first/size.h"),
+        ('#include "size.h"', "size.h"),
+        ("#include <part/size.h>", "first/part/size.h"),
+        ('#if __has_include("late.h")\n#include "late.h"\n#else\n#include <size.h>\n#endif', "late.h"),
+        ("#if __has_include(<late.h>)\n#include <late.h>\n#else\n#include <size.h>\n#endif", "second/late.h"),
+        ("#include <outer.h>", "first/size.h"),
+        ("#define HEADER <size.h>\n#include HEADER", "first/size.h"),
+        ("#inc\\\nlude /* the size */ <size.h>", "first/size.h"),
+    ],
+)
+def test_file_that_appears_and_is_found_before_is_included(
+    text: str, later: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PTO_CACHE_DIR", str(tmp_path / "cache"))
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in (*folders, tmp_path / "first" / "part", tmp_path / "second" / "part"):
+        folder.mkdir()
+    for name in ("size.h", "part/size.h"):
+        (tmp_path / "second" / name).write_text("constexpr int SIZE = 1;\n", encoding="utf-8")
+    (tmp_path / "second" / "outer.h").write_text("#include <size.h>\n", encoding="utf-8")
+
+    def size() -> str:
+        name, includes = str(tmp_path / "kernel.cpp"), [str(folder) for folder in folders]
+        return compile_to_ir(f'{text}\nextern "C" int size() {{ return SIZE; }}', name, includes=includes).text
+
+    assert "ret i32 1" in size()
+    (tmp_path / later).write_text("constexpr int SIZE = 2;\n", encoding="utf-8")
+    assert "ret i32 2" in size()
+
+
+@pytest.mark.parametrize("place", ["/proc", "/dev/null"])
+def test_cache_folder_that_cannot_be_written(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PTO_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", place)
+    compilers.is_usable.cache_clear()
+    assert "ret i32 1" in compile_to_ir('extern "C" int one() { return 1; }', str(tmp_path / "kernel.cpp")).text
+
+
+def test_folder_of_includes_must_exist(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+    with pytest.raises(BadOption, match=r"-I names '.*missing', which is no folder"):
+        compile_to_ir("", "kernel.cpp", includes=[missing], cached=False)
+
+
 def test_damaged_entry_is_made_again(cache: Path) -> None:
     cached(cache)
     (entry,) = (cache / "cache" / "cpp").iterdir()
