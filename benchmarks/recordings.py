@@ -30,7 +30,7 @@ from sanitized_examples import seconds
 
 import pto_dialect
 from examples.case import Case
-from examples.check import FOLDER, copied
+from examples.check import FOLDER, copied, entry_of, module_of
 from examples.run_all import EXAMPLES, label, load
 from pto_dialect.debug.commands import Debugger
 from pto_dialect.debug.session import Session
@@ -43,28 +43,28 @@ _LARGE = 1 << 14
 
 def measured(example: str, case: Case, steps: int, folder: Path) -> tuple[float, int, int, int]:
     """Slow-down, bytes written, bytes of the file, and steps at which a byte differed."""
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
     target = case.targets[0]
+    module = module_of(FOLDER / example / case.program, target)
 
     def values() -> list[object]:
         return list(copied(case.data).values())
 
     def plain() -> None:
-        Kernel(module, case.entry, target, RunOptions()).run(values(), case.blocks)
+        Kernel(module, entry_of(case), target, RunOptions()).run(values(), case.blocks)
 
     def instrumented() -> None:
-        recording_kernel(module, case.entry, target).run(values(), case.blocks)
+        recording_kernel(module, entry_of(case), target).run(values(), case.blocks)
 
     times = seconds(plain, instrumented)
     path = folder / "run.pto-rec"
-    with recorded(path, recording_kernel(module, case.entry, target), values(), case.blocks) as found:
+    with recorded(path, recording_kernel(module, entry_of(case), target), values(), case.blocks) as found:
         accesses = found.accesses
         written = int(accesses.size[accesses.writes != 0].sum()) + sum(
             one.size for one in found.memories if one.fill is None
         )
         wrong = 0
         for step in np.linspace(-1, found.last, steps, dtype=int).tolist():
-            held = memories_at(recording_kernel(module, case.entry, target), values(), case.blocks, step)
+            held = memories_at(recording_kernel(module, entry_of(case), target), values(), case.blocks, step)
             wrong += any(found.memory_at(step, name) != content.tobytes() for name, content in held.items())
     return times[1] / times[0], written, path.stat().st_size, wrong
 

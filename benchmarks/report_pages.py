@@ -24,10 +24,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "helpers")]
 
 from browser_pages import PARTS, Shown, browser  # noqa: E402
 
+from examples.check import entry_of  # noqa: E402
 from examples.run_all import EXAMPLES, label, load  # noqa: E402
 from pto_dialect.analysis.type_facts import element_type  # noqa: E402
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions  # noqa: E402
 from pto_dialect.diagnostics.source import SourceFile  # noqa: E402
+from pto_dialect.driver.inputs import Input, read  # noqa: E402
 from pto_dialect.driver.options import Options  # noqa: E402
 from pto_dialect.driver.pipeline import build_module  # noqa: E402
 from pto_dialect.driver.run.sanitizing import Sanitizing, instrumented_kernel, kept_findings  # noqa: E402
@@ -35,6 +37,7 @@ from pto_dialect.ir.core.types import element_name  # noqa: E402
 from pto_dialect.report import Buffer, ReportKernel, Run, page_of  # noqa: E402
 from pto_dialect.runtime.numerics.decode import decode  # noqa: E402
 from pto_dialect.runtime.numerics.format_table import format_of  # noqa: E402
+from pto_dialect.runtime.run.launch import Kernel  # noqa: E402
 from pto_dialect.runtime.run.machine import RunOptions  # noqa: E402
 from pto_dialect.sanitize.options import SanitizeOptions, parse_checks  # noqa: E402
 
@@ -87,12 +90,15 @@ module attributes {{pto.target_arch = "a5"}} {{
 """Eleven steps in an iteration, and a tile that never holds the same twice."""
 
 
-def made(source: SourceFile, entry: str, target: str | None, values: list[Any], blocks: int) -> tuple[str, int, float]:
+def made(
+    source: SourceFile, entry: str | None, target: str | None, values: list[Any], blocks: int
+) -> tuple[str, int, float]:
     """The page of a run, its steps, and the seconds of the run with all that is written down."""
     engine = DiagnosticEngine(DiagnosticOptions())
     module = build_module(source, engine, Options(target=target, printing=False))
     assert module is not None, engine.diagnostics
     request = Sanitizing(SanitizeOptions(parse_checks(("all",)), "auto"), html="page")
+    entry = Kernel(module, entry, target, RunOptions()).entry
     kernel = instrumented_kernel(module, entry, target, RunOptions(fill="poison"), request)
     assert isinstance(kernel, ReportKernel)
     started = time.perf_counter()
@@ -118,8 +124,8 @@ def programs(names: list[str], steps: int) -> Iterator[tuple[str, Page, dict[str
             for target in case.targets:
                 path = ROOT / "examples" / name / case.program
                 values = [one.copy() if isinstance(one, np.ndarray) else one for one in case.data.values()]
-                source = SourceFile(path.name, path.read_text(encoding="utf-8"))
-                page = made(source, case.entry, target, values, case.blocks)
+                source = SourceFile(path.name, read(Input(str(path), path.name, path.name), target)[0])
+                page = made(source, entry_of(case), target, values, case.blocks)
                 arrays = {key: one for key, one in zip(case.data, values, strict=True) if isinstance(one, np.ndarray)}
                 yield f"{label(name, case)} {target}", page, arrays
     if steps:

@@ -18,9 +18,8 @@ from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import pto_dialect
 from examples.case import Case
-from examples.check import FOLDER, copied
+from examples.check import FOLDER, copied, entry_of, module_of
 from examples.run_all import EXAMPLES, label, load
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -44,15 +43,15 @@ def seconds(*functions: Callable[[], object]) -> list[float]:
 
 def measured(example: str, case: Case) -> tuple[float, float]:
     """Seconds of a plain and of an instrumented launch."""
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
     target = case.targets[0]
+    module = module_of(FOLDER / example / case.program, target)
 
     def plain() -> None:
-        Kernel(module, case.entry, target, RunOptions()).run(list(copied(case.data).values()), case.blocks)
+        Kernel(module, entry_of(case), target, RunOptions()).run(list(copied(case.data).values()), case.blocks)
 
     def instrumented() -> None:
         kernel = InstrumentedKernel(
-            module, case.entry, target, RunOptions(fill="poison"), SanitizeOptions(sync="strict")
+            module, entry_of(case), target, RunOptions(fill="poison"), SanitizeOptions(sync="strict")
         )
         kernel.run(list(copied(case.data).values()), case.blocks)
 
@@ -62,12 +61,12 @@ def measured(example: str, case: Case) -> tuple[float, float]:
 
 def measured_again(example: str, case: Case) -> tuple[float, float]:
     """Seconds of a plain and of an instrumented launch of kernels that have run before; both carry out instructions."""
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
     target = case.targets[0]
-    kernel = Kernel(module, case.entry, target, RunOptions())
+    module = module_of(FOLDER / example / case.program, target)
+    kernel = Kernel(module, entry_of(case), target, RunOptions())
     kernel.replayed = False
     under_watch = InstrumentedKernel(
-        module, case.entry, target, RunOptions(fill="poison"), SanitizeOptions(sync="strict")
+        module, entry_of(case), target, RunOptions(fill="poison"), SanitizeOptions(sync="strict")
     )
 
     def plain() -> None:

@@ -56,8 +56,7 @@ def said(request: Request) -> Iterator[tuple[str, list[str]]]:
 def _examples() -> Iterator[tuple[str, list[str]]]:
     from instrumented_report import words
 
-    import pto_dialect
-    from examples.check import FOLDER, copied
+    from examples.check import FOLDER, copied, entry_of, module_of
     from examples.run_all import EXAMPLES, label, load
     from pto_dialect.runtime.run.machine import RunOptions
     from pto_dialect.sanitize.launch import InstrumentedKernel
@@ -65,11 +64,11 @@ def _examples() -> Iterator[tuple[str, list[str]]]:
 
     for example in EXAMPLES:
         for case in load(example)[0]:
-            module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"), case.program)
             for target in case.targets:
+                module = module_of(FOLDER / example / case.program, target)
                 for sync in ("auto", "strict"):
                     options = SanitizeOptions(sync=sync)
-                    kernel = InstrumentedKernel(module, case.entry, target, RunOptions(fill="poison"), options)
+                    kernel = InstrumentedKernel(module, entry_of(case), target, RunOptions(fill="poison"), options)
                     name = f"{label(example, case)} {case.shapes} {target} {sync}"
                     yield name, words(kernel, list(copied(case.data).values()), case.blocks)
 
