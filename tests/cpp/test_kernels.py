@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import string
+from pathlib import Path
 
 import pytest
 
+from pto_dialect.cpp.compiler import INCLUDE
 from pto_dialect.cpp.kernel import CppOptions, compile_kernel
 
 HEAD = """\
@@ -67,3 +70,18 @@ def test_kernel_is_mixed_where_both_cores_work_or_two_vector_cores_are_meant(
 ) -> None:
     text = program(BOTH_SIDES, f"INDEX={index}", f"WORK={work}")
     assert re.findall(r"func\.func @(\w+)", text) == functions
+
+
+def test_no_header_uses_the_short_names_of_macros_of_a_kernel() -> None:
+    folders = (Path(INCLUDE), Path(INCLUDE, "fallback"))
+    headers = [path.relative_to(folders["fallback" in path.parts]) for path in folders[0].rglob("*.h*")]
+    includes = "".join(f'#include "{header.as_posix()}"\n' for header in sorted(headers))
+    kernel = """
+extern "C" __global__ AICORE void k(__gm__ float *x) {
+  Tile<TileType::Vec, float, 1, N> t;
+  TASSIGN(t, 0);
+  TADDS(t, t, 1.f);
+}
+"""
+    text = program(includes + kernel, *(f"{letter}=64" for letter in string.ascii_uppercase))
+    assert "pto.tadds" in text and "1x64xf32" in text

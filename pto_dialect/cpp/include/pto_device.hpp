@@ -52,16 +52,16 @@ PTO_BYTE_FLOATS(PTO_BYTE_FLOAT)
 // The calls that a translation reads: README.md beside this file. None of them is ever defined.
 // No two calls become one, and none is copied, so that each keeps its line.
 #define PTO_READ __attribute__((nothrow, convergent, nomerge))
-template <class... A>
-PTO_READ void __pto_op(const char *name, A... groups);
-template <class... A>
-PTO_READ void __pto_call(const char *name, A... groups);
-template <class R, class... A>
-PTO_READ R __pto_query(const char *name, A... groups);
-template <class... A>
-PTO_READ int64_t __pto_alias(const char *name, A... groups);
-template <class R>
-__attribute__((nothrow, const)) R __pto_constant(const char *name);
+template <class... PtoA>
+PTO_READ void __pto_op(const char *name, PtoA... groups);
+template <class... PtoA>
+PTO_READ void __pto_call(const char *name, PtoA... groups);
+template <class PtoR, class... PtoA>
+PTO_READ PtoR __pto_query(const char *name, PtoA... groups);
+template <class... PtoA>
+PTO_READ int64_t __pto_alias(const char *name, PtoA... groups);
+template <class PtoR>
+__attribute__((nothrow, const)) PtoR __pto_constant(const char *name);
 PTO_READ int64_t __pto_assign(const char *tile, int64_t address);
 PTO_READ void __pto_set_flag(int source, int destination, int id);
 PTO_READ void __pto_wait_flag(int source, int destination, int id);
@@ -81,13 +81,13 @@ enum QuantMode_t {
     VQF322FP8_PRE, QF322F32_PRE, VQF322F32_PRE, SHIFTS322S16, VSHIFTS322S16,
 };
 
-template <class A, class B>
-PTO_INLINE constexpr auto min(A a, B b) -> decltype(a < b ? a : b)
+template <class PtoA, class PtoB>
+PTO_INLINE constexpr auto min(PtoA a, PtoB b) -> decltype(a < b ? a : b)
 {
     return a < b ? a : b;
 }
-template <class A, class B>
-PTO_INLINE constexpr auto max(A a, B b) -> decltype(a < b ? b : a)
+template <class PtoA, class PtoB>
+PTO_INLINE constexpr auto max(PtoA a, PtoB b) -> decltype(a < b ? b : a)
 {
     return a < b ? b : a;
 }
@@ -166,8 +166,8 @@ PTO_INLINE constexpr uint64_t sbitset0(uint64_t value, int bit) { return value &
 PTO_INLINE constexpr uint64_t sbitset1(uint64_t value, int bit) { return value | 1ull << bit; }
 
 namespace cce {
-template <class... A>
-PTO_INLINE int printf(const char *, A...)
+template <class... PtoA>
+PTO_INLINE int printf(const char *, PtoA...)
 {
     return 0;
 }

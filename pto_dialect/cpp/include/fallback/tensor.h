@@ -28,10 +28,10 @@ struct alignas(64) ChipTensor {
             total *= shapes[dim];
         return total;
     }
-    template <class T>
-    T *data_as() const
+    template <class PtoT>
+    PtoT *data_as() const
     {
-        return reinterpret_cast<T *>(buffer.addr);
+        return reinterpret_cast<PtoT *>(buffer.addr);
     }
 };
 static_assert(sizeof(ChipTensor) == 128);

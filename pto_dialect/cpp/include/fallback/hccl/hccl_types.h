@@ -17,6 +17,6 @@ struct HcclCommConfig {
     X(HcclGetRootInfo) X(HcclCommInitRootInfo) X(HcclCommInitRootInfoConfig) X(HcclCommDestroy) X(HcclBarrier) \
     X(HcclGetCommName) X(HcclAllocComResourceByTiling) X(HcclCommConfigInit) X(HcclGetRankId) X(HcclGetRankSize)
 #define PTO_HCCL_FUNCTION(name) \
-    template <class... A>       \
-    HcclResult name(A...);
+    template <class... PtoA>    \
+    HcclResult name(PtoA...);
 PTO_HCCL_FUNCTIONS(PTO_HCCL_FUNCTION)

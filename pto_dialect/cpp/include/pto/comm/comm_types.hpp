@@ -51,8 +51,8 @@ struct ParallelGroup {
 };
 
 using Signal = GlobalTensor<int32_t, Shape<1, 1, 1, 1, 1>, Stride<1, 1, 1, 1, 1>, Layout::ND>;
-template <class Element, class Shape, class Stride, Layout L = Layout::ND>
-using GlobalSignal = GlobalTensor<Element, Shape, Stride, L>;
+template <class Element, class Shape, class Stride, Layout PtoL = Layout::ND>
+using GlobalSignal = GlobalTensor<Element, Shape, Stride, PtoL>;
 
 template <int Rows, int Cols>
 struct Signal2D : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1, 1, DYNAMIC, 1>, Layout::ND> {
@@ -82,8 +82,8 @@ struct SdmaWorkspaceManager {
 namespace urma {
 // Of the host.
 struct UrmaWorkspaceManager {
-    template <class... A>
-    bool Init(A...);
+    template <class... PtoA>
+    bool Init(PtoA...);
     void Finalize();
     void *GetWorkspaceAddr() const;
 };
@@ -112,8 +112,8 @@ struct AsyncSession {
         return true;
     }
 };
-template <DmaEngine Engine = DmaEngine::SDMA, TileObject T>
-PTO_INTERNAL bool BuildAsyncSession(T &scratch, uint8_t *workspace, AsyncSession &session, uint32_t id = 0,
+template <DmaEngine Engine = DmaEngine::SDMA, TileObject PtoT>
+PTO_INTERNAL bool BuildAsyncSession(PtoT &scratch, uint8_t *workspace, AsyncSession &session, uint32_t id = 0,
                                     const sdma::SdmaBaseConfig &config = {},
                                     uint32_t group = sdma::kAutoChannelGroupIdx)
 {

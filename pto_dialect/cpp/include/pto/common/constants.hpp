@@ -37,15 +37,15 @@ constexpr PadValue PadValueCustom16(uint16_t bits)
 {
     return static_cast<PadValue>(static_cast<uint64_t>(PadValue::CustomBase) | bits);
 }
-template <class T>
-constexpr PadValue PadValueCustom(T value)
+template <class PtoT>
+constexpr PadValue PadValueCustom(PtoT value)
 {
     uint64_t bits = 0;
-    if constexpr (sizeof(T) == 8)
+    if constexpr (sizeof(PtoT) == 8)
         return PadValueCustom(static_cast<float>(value));
-    else if constexpr (sizeof(T) == 4)
+    else if constexpr (sizeof(PtoT) == 4)
         bits = __builtin_bit_cast(uint32_t, value);
-    else if constexpr (sizeof(T) == 2)
+    else if constexpr (sizeof(PtoT) == 2)
         bits = __builtin_bit_cast(uint16_t, value);
     else
         bits = static_cast<uint8_t>(value);

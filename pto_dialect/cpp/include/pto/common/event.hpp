@@ -55,12 +55,12 @@ constexpr pipe_t pipe_of(Op operation)
 struct RecordEvent {};
 struct EventBaseTag {};
 
-template <class T>
-struct is_event : std::is_base_of<EventBaseTag, T> {};
-template <class... T>
-inline constexpr bool all_events_v = (is_event<T>::value && ...);
-template <class T>
-concept Awaited = is_event<T>::value;
+template <class PtoT>
+struct is_event : std::is_base_of<EventBaseTag, PtoT> {};
+template <class... PtoT>
+inline constexpr bool all_events_v = (is_event<PtoT>::value && ...);
+template <class PtoT>
+concept Awaited = is_event<PtoT>::value;
 
 // The flag of an event is known when the event is made; between operations of one pipe an event is a barrier.
 template <Op SrcOp, Op DstOp, bool AutoToken = true, event_t EventID = EVENT_ID0>

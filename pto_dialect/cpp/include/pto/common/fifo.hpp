@@ -23,8 +23,8 @@ struct TPipe {
     using RingFiFo = RingFIFO<SlotSize, SlotNum, LocalSlotNum>;
     RingFiFo fifo;
 
-    template <class T>
-    PTO_INTERNAL explicit TPipe(T *slots, uint32_t vector_buffer, uint32_t cube_buffer)
+    template <class PtoT>
+    PTO_INTERNAL explicit TPipe(PtoT *slots, uint32_t vector_buffer, uint32_t cube_buffer)
         : fifo{(void *)slots, vector_buffer, cube_buffer}
     {
         pto_detail::call("TPipe", *this);
@@ -46,11 +46,11 @@ struct TPipe {
     }
 };
 
-template <class T>
+template <class PtoT>
 inline constexpr bool is_queue = false;
-template <uint8_t F, uint8_t D, uint32_t S, uint32_t N, uint32_t L, bool P, bool U>
-inline constexpr bool is_queue<TPipe<F, D, S, N, L, P, U>> = true;
-template <class T>
-concept QueueObject = is_queue<std::remove_cv_t<T>>;
+template <uint8_t PtoF, uint8_t PtoD, uint32_t PtoS, uint32_t PtoN, uint32_t PtoL, bool PtoP, bool PtoU>
+inline constexpr bool is_queue<TPipe<PtoF, PtoD, PtoS, PtoN, PtoL, PtoP, PtoU>> = true;
+template <class PtoT>
+concept QueueObject = is_queue<std::remove_cv_t<PtoT>>;
 
 } // namespace pto

@@ -24,19 +24,19 @@ struct FixpipeParams {
     static constexpr bool IsChannelSplit = Split_;
 };
 
-template <class T>
-concept FixpipeConfig = requires { T::QuantPre, T::ReluMode, T::LayoutMode; };
+template <class PtoT>
+concept FixpipeConfig = requires { PtoT::QuantPre, PtoT::ReluMode, PtoT::LayoutMode; };
 
 namespace pto_detail {
-template <class F>
+template <class PtoF>
 struct FixpipeName {
     static constexpr Text make()
     {
-        Text text = Named<"TPUSH", Mode<"relu", F::ReluMode, ReluPreMode::NoRelu>, Mode<"phase", F::Phase, STPhase::Unspecified>,
-                          Mode<"atomic", F::AtomicT, AtomicType::AtomicNone>, Mode<"layout", F::LayoutMode>>::make();
-        if (F::QuantPre != NoQuant)
-            text << ";quant=" << static_cast<int>(F::QuantPre);
-        return text << ";subblock=" << static_cast<int>(F::SubBlockId);
+        Text text = Named<"TPUSH", Mode<"relu", PtoF::ReluMode, ReluPreMode::NoRelu>, Mode<"phase", PtoF::Phase, STPhase::Unspecified>,
+                          Mode<"atomic", PtoF::AtomicT, AtomicType::AtomicNone>, Mode<"layout", PtoF::LayoutMode>>::make();
+        if (PtoF::QuantPre != NoQuant)
+            text << ";quant=" << static_cast<int>(PtoF::QuantPre);
+        return text << ";subblock=" << static_cast<int>(PtoF::SubBlockId);
     }
 };
 }

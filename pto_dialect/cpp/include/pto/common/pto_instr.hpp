@@ -29,39 +29,39 @@ namespace pto {
 
 // Addresses.
 
-template <LocalObject T, class Address>
-PTO_INTERNAL void TASSIGN(T &tile, Address address)
+template <LocalObject PtoT, class Address>
+PTO_INTERNAL void TASSIGN(PtoT &tile, Address address)
 {
 #ifndef __PTO_AUTO__
-    tile.pto_address = __pto_assign(pto_detail::stored<typename T::pto_object>, (int64_t)address);
+    tile.pto_address = __pto_assign(pto_detail::stored<typename PtoT::pto_object>, (int64_t)address);
 #endif
 }
-template <size_t Address, LocalObject T>
-PTO_INTERNAL void TASSIGN(T &tile)
+template <size_t Address, LocalObject PtoT>
+PTO_INTERNAL void TASSIGN(PtoT &tile)
 {
     TASSIGN(tile, Address);
 }
-template <GlobalObject G>
-PTO_INTERNAL void TASSIGN(G &tensor, typename G::DType *data)
+template <GlobalObject PtoG>
+PTO_INTERNAL void TASSIGN(PtoG &tensor, typename PtoG::DType *data)
 {
     tensor.SetAddr(data);
 }
-template <TileObject D, TileObject A, Awaited... Events>
-PTO_INTERNAL RecordEvent TRESHAPE(D &dst, A &src, Events &...events)
+template <TileObject PtoD, TileObject PtoA, Awaited... Events>
+PTO_INTERNAL RecordEvent TRESHAPE(PtoD &dst, PtoA &src, Events &...events)
 {
     (events.Wait(), ...);
     dst.pto_address = pto_detail::alias("TRESHAPE", dst, src);
     return {};
 }
-template <TileObject D, TileObject A, Awaited... Events>
-PTO_INTERNAL RecordEvent TSUBVIEW(D &dst, A &src, uint16_t row, uint16_t col, Events &...events)
+template <TileObject PtoD, TileObject PtoA, Awaited... Events>
+PTO_INTERNAL RecordEvent TSUBVIEW(PtoD &dst, PtoA &src, uint16_t row, uint16_t col, Events &...events)
 {
     (events.Wait(), ...);
     dst.pto_address = pto_detail::alias("TSUBVIEW", dst, src, row, col);
     return {};
 }
-template <TileObject D, TileObject A, Awaited... Events>
-PTO_INTERNAL RecordEvent TGET_SCALE_ADDR(D &dst, A &src, Events &...events)
+template <TileObject PtoD, TileObject PtoA, Awaited... Events>
+PTO_INTERNAL RecordEvent TGET_SCALE_ADDR(PtoD &dst, PtoA &src, Events &...events)
 {
     (events.Wait(), ...);
     dst.pto_address = pto_detail::alias("TGET_SCALE_ADDR", dst, src);
@@ -85,8 +85,8 @@ PTO_INTERNAL void SYNCALL()
 {
     pto_detail::call(PTO_NAMED("SYNCALL", pto_detail::Mode<"core", Core, SyncCoreType::AIVOnly>));
 }
-template <SyncAllMode Kind, SyncCoreType Core = SyncCoreType::AIVOnly, GlobalObject G>
-PTO_INTERNAL void SYNCALL(G &workspace, int32_t cores = 0)
+template <SyncAllMode Kind, SyncCoreType Core = SyncCoreType::AIVOnly, GlobalObject PtoG>
+PTO_INTERNAL void SYNCALL(PtoG &workspace, int32_t cores = 0)
 {
     pto_detail::call(PTO_NAMED("SYNCALL", pto_detail::Mode<"core", Core, SyncCoreType::AIVOnly>, pto_detail::Mode<"mode", Kind>),
                  workspace, cores);
@@ -94,35 +94,35 @@ PTO_INTERNAL void SYNCALL(G &workspace, int32_t cores = 0)
 
 // Element by element: a result, one to four tiles, a number.
 
-#define PTO_UNARY(Name) PTO_OVERLOAD(Name, (TileObject D, TileObject A), (D &dst, A &src), (), dst, src)
+#define PTO_UNARY(Name) PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src), (), dst, src)
 #define PTO_UNARY_PRECISE(Name, Enum)                                                                      \
-    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A), (D &dst, A &src),     \
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src), \
                  (PTO_PRECISION(Enum)), dst, src)
 #define PTO_BINARY(Name)                                                                                   \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1), (), dst, src0, src1)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA, TileObject PtoB), (PtoD &dst, PtoA &src0, PtoB &src1), (), dst, src0, src1)
 #define PTO_BINARY_PRECISE(Name, Enum)                                                                     \
-    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A, TileObject B),         \
-                 (D &dst, A &src0, B &src1), (PTO_PRECISION(Enum)), dst, src0, src1)
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject PtoD, TileObject PtoA, TileObject PtoB), \
+                 (PtoD &dst, PtoA &src0, PtoB &src1), (PTO_PRECISION(Enum)), dst, src0, src1)
 #define PTO_TERNARY(Name)                                                                                  \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B, TileObject C),                           \
-                 (D &dst, A &src0, B &src1, C &src2), (), dst, src0, src1, src2)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject PtoC),               \
+                 (PtoD &dst, PtoA &src0, PtoB &src1, PtoC &src2), (), dst, src0, src1, src2)
 #define PTO_TERNARY_PRECISE(Name, Enum)                                                                    \
-    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A, TileObject B, TileObject C), \
-                 (D &dst, A &src0, B &src1, C &src2), (PTO_PRECISION(Enum)), dst, src0, src1, src2)
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject PtoC), \
+                 (PtoD &dst, PtoA &src0, PtoB &src1, PtoC &src2), (PTO_PRECISION(Enum)), dst, src0, src1, src2)
 #define PTO_SCALAR(Name)                                                                                   \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A), (D &dst, A &src, typename A::DType scalar), (), dst, src, scalar)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src, typename PtoA::DType scalar), (), dst, src, scalar)
 #define PTO_SCALAR_PRECISE(Name, Enum)                                                                     \
-    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A),                       \
-                 (D &dst, A &src, typename A::DType scalar), (PTO_PRECISION(Enum)), dst, src, scalar)
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject PtoD, TileObject PtoA),                 \
+                 (PtoD &dst, PtoA &src, typename PtoA::DType scalar), (PTO_PRECISION(Enum)), dst, src, scalar)
 #define PTO_SCALAR_SCRATCH(Name)                                                                           \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject T),                                         \
-                 (D &dst, A &src, typename A::DType scalar, T &tmp), (), dst, src, scalar, tmp)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA, TileObject PtoT),                                \
+                 (PtoD &dst, PtoA &src, typename PtoA::DType scalar, PtoT &tmp), (), dst, src, scalar, tmp)
 #define PTO_SCALAR_SCRATCH_PRECISE(Name, Enum)                                                             \
-    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject D, TileObject A, TileObject T),         \
-                 (D &dst, A &src, typename A::DType scalar, T &tmp), (PTO_PRECISION(Enum)), dst, src, scalar, tmp)
+    PTO_OVERLOAD(Name, (auto Precision = Enum::DEFAULT, TileObject PtoD, TileObject PtoA, TileObject PtoT), \
+                 (PtoD &dst, PtoA &src, typename PtoA::DType scalar, PtoT &tmp), (PTO_PRECISION(Enum)), dst, src, scalar, tmp)
 #define PTO_SCALAR_BINARY(Name)                                                                            \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B),                                         \
-                 (D &dst, A &src0, typename A::DType scalar, B &src1), (), dst, src0, scalar, src1)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA, TileObject PtoB),                                \
+                 (PtoD &dst, PtoA &src0, typename PtoA::DType scalar, PtoB &src1), (), dst, src0, scalar, src1)
 
 PTO_UNARY(TABS)
 PTO_UNARY(TNEG)
@@ -170,47 +170,47 @@ PTO_SCALAR(TSHRS)
 PTO_SCALAR(TLRELU)
 PTO_SCALAR(TAXPY)
 PTO_SCALAR_PRECISE(TDIVS, DivAlgorithm)
-PTO_OVERLOAD(TDIVS, (auto Precision = DivAlgorithm::DEFAULT, TileObject D, TileObject A),
-             (D &dst, typename D::DType scalar, A &src), (PTO_PRECISION(DivAlgorithm)), dst, scalar, src)
+PTO_OVERLOAD(TDIVS, (auto Precision = DivAlgorithm::DEFAULT, TileObject PtoD, TileObject PtoA),
+             (PtoD &dst, typename PtoD::DType scalar, PtoA &src), (PTO_PRECISION(DivAlgorithm)), dst, scalar, src)
 PTO_SCALAR_PRECISE(TFMODS, FmodSAlgorithm)
 PTO_SCALAR_SCRATCH(TXORS)
 PTO_SCALAR_SCRATCH_PRECISE(TREMS, RemSAlgorithm)
 PTO_SCALAR_SCRATCH_PRECISE(TPOWS, PowAlgorithm)
 PTO_SCALAR_BINARY(TADDSC)
 PTO_SCALAR_BINARY(TSUBSC)
-PTO_OVERLOAD(TEXPANDS, (LocalObject D), (D &dst, typename D::DType scalar), (), dst, scalar)
-PTO_OVERLOAD(TADDDEQRELU, (TileObject D, TileObject A, TileObject B, TileObject T),
-             (D &dst, A &src0, B &src1, float scale, T &tmp), (), dst, src0, src1, scale, tmp)
+PTO_OVERLOAD(TEXPANDS, (LocalObject PtoD), (PtoD &dst, typename PtoD::DType scalar), (), dst, scalar)
+PTO_OVERLOAD(TADDDEQRELU, (TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject PtoT),
+             (PtoD &dst, PtoA &src0, PtoB &src1, float scale, PtoT &tmp), (), dst, src0, src1, scale, tmp)
 
 // Comparing, choosing, converting.
 
-PTO_OVERLOAD(TCMP, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1, CmpMode mode), (), dst, src0,
+PTO_OVERLOAD(TCMP, (TileObject PtoD, TileObject PtoA, TileObject PtoB), (PtoD &dst, PtoA &src0, PtoB &src1, CmpMode mode), (), dst, src0,
              src1, mode)
-PTO_OVERLOAD(TCMPS, (TileObject D, TileObject A), (D &dst, A &src, typename A::DType scalar, CmpMode mode), (), dst,
+PTO_OVERLOAD(TCMPS, (TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src, typename PtoA::DType scalar, CmpMode mode), (), dst,
              src, scalar, mode)
-PTO_OVERLOAD(TCMPS, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1, CmpMode mode), (), dst, src0,
+PTO_OVERLOAD(TCMPS, (TileObject PtoD, TileObject PtoA, TileObject PtoB), (PtoD &dst, PtoA &src0, PtoB &src1, CmpMode mode), (), dst, src0,
              src1, mode)
-PTO_OVERLOAD(TSEL, (TileObject D, TileObject M, TileObject A, TileObject B, TileObject T),
-             (D &dst, M &mask, A &src0, B &src1, T &tmp), (), dst, mask, src0, src1, tmp)
-PTO_OVERLOAD(TSELS, (TileObject D, TileObject M, TileObject A, TileObject T),
-             (D &dst, M &mask, A &src, T &tmp, typename A::DType scalar), (), dst, mask, src, tmp, scalar)
+PTO_OVERLOAD(TSEL, (TileObject PtoD, TileObject PtoM, TileObject PtoA, TileObject PtoB, TileObject PtoT),
+             (PtoD &dst, PtoM &mask, PtoA &src0, PtoB &src1, PtoT &tmp), (), dst, mask, src0, src1, tmp)
+PTO_OVERLOAD(TSELS, (TileObject PtoD, TileObject PtoM, TileObject PtoA, TileObject PtoT),
+             (PtoD &dst, PtoM &mask, PtoA &src, PtoT &tmp, typename PtoA::DType scalar), (), dst, mask, src, tmp, scalar)
 #define PTO_ORDER pto_detail::Mode<"order", NeedSetCtrl, true>
-PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A), (D &dst, A &src, RoundMode mode), (PTO_ORDER),
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src, RoundMode mode), (PTO_ORDER),
              dst, src, mode)
-PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A),
-             (D &dst, A &src, RoundMode mode, SaturationMode sat), (PTO_ORDER), dst, src, mode, sat)
-PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A, TileObject T),
-             (D &dst, A &src, T &tmp, RoundMode mode), (PTO_ORDER), dst, src, tmp, mode)
-PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject D, TileObject A, TileObject T),
-             (D &dst, A &src, T &tmp, RoundMode mode, SaturationMode sat), (PTO_ORDER), dst, src, tmp, mode, sat)
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject PtoD, TileObject PtoA),
+             (PtoD &dst, PtoA &src, RoundMode mode, SaturationMode sat), (PTO_ORDER), dst, src, mode, sat)
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject PtoD, TileObject PtoA, TileObject PtoT),
+             (PtoD &dst, PtoA &src, PtoT &tmp, RoundMode mode), (PTO_ORDER), dst, src, tmp, mode)
+PTO_OVERLOAD(TCVT, (bool NeedSetCtrl = true, TileObject PtoD, TileObject PtoA, TileObject PtoT),
+             (PtoD &dst, PtoA &src, PtoT &tmp, RoundMode mode, SaturationMode sat), (PTO_ORDER), dst, src, tmp, mode, sat)
 
 // Rows and columns.
 
 #define PTO_SCRATCH_UNARY(Name)                                                                            \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject T), (D &dst, A &src, T &tmp), (), dst, src, tmp)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA, TileObject PtoT), (PtoD &dst, PtoA &src, PtoT &tmp), (), dst, src, tmp)
 #define PTO_ARGUMENT(Name)                                                                                 \
     PTO_SCRATCH_UNARY(Name)                                                                                \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject I, TileObject A, TileObject T), (D &value, I &index, A &src, T &tmp), \
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoI, TileObject PtoA, TileObject PtoT), (PtoD &value, PtoI &index, PtoA &src, PtoT &tmp), \
                  (), value, index, src, tmp)
 PTO_SCRATCH_UNARY(TROWSUM)
 PTO_SCRATCH_UNARY(TROWMAX)
@@ -221,7 +221,7 @@ PTO_ARGUMENT(TROWARGMIN)
 PTO_ARGUMENT(TCOLARGMAX)
 PTO_ARGUMENT(TCOLARGMIN)
 PTO_UNARY(TCOLSUM)
-PTO_OVERLOAD(TCOLSUM, (TileObject D, TileObject A, TileObject T), (D &dst, A &src, T &tmp, bool binary), (), dst, src,
+PTO_OVERLOAD(TCOLSUM, (TileObject PtoD, TileObject PtoA, TileObject PtoT), (PtoD &dst, PtoA &src, PtoT &tmp, bool binary), (), dst, src,
              tmp, binary)
 PTO_UNARY(TCOLMAX)
 PTO_UNARY(TCOLMIN)
@@ -249,8 +249,8 @@ PTO_BINARY(TPARTMUL)
 PTO_BINARY(TPARTMAX)
 PTO_BINARY(TPARTMIN)
 #define PTO_PART_ARGUMENT(Name)                                                                            \
-    PTO_OVERLOAD(Name, (TileObject D, TileObject A, TileObject B, TileObject DI, TileObject AI, TileObject BI), \
-                 (D &dst, A &src0, B &src1, DI &index, AI &index0, BI &index1), (), dst, src0, src1, index, index0, index1)
+    PTO_OVERLOAD(Name, (TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject DI, TileObject AI, TileObject BI), \
+                 (PtoD &dst, PtoA &src0, PtoB &src1, DI &index, AI &index0, BI &index1), (), dst, src0, src1, index, index0, index1)
 PTO_PART_ARGUMENT(TPARTARGMAX)
 PTO_PART_ARGUMENT(TPARTARGMIN)
 
@@ -268,81 +268,81 @@ struct MrgSortExecutedNumList {
     }
 };
 #define PTO_EXHAUSTED pto_detail::Mode<"exhausted", Exhausted>
-PTO_OVERLOAD(TMRGSORT, (TileObject D, TileObject A), (D &dst, A &src, uint32_t block), (), dst, src, block)
+PTO_OVERLOAD(TMRGSORT, (TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src, uint32_t block), (), dst, src, block)
 #define PTO_MERGE(Template, Parameters, ...)                                                               \
-    template <TileObject D, TileObject T, PTO_ARGUMENTS Template, bool Exhausted, Awaited... Events>       \
-    PTO_INTERNAL RecordEvent TMRGSORT(D &dst, MrgSortExecutedNumList &executed, T &tmp,                    \
+    template <TileObject PtoD, TileObject PtoT, PTO_ARGUMENTS Template, bool Exhausted, Awaited... Events> \
+    PTO_INTERNAL RecordEvent TMRGSORT(PtoD &dst, MrgSortExecutedNumList &executed, PtoT &tmp,              \
                                       PTO_ARGUMENTS Parameters, Events &...events)                         \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
         pto_detail::issue(PTO_NAMED("TMRGSORT", PTO_EXHAUSTED), dst, executed, tmp, __VA_ARGS__);              \
         return {};                                                                                         \
     }
-PTO_MERGE((TileObject A, TileObject B), (A &src0, B &src1), src0, src1)
-PTO_MERGE((TileObject A, TileObject B, TileObject C), (A &src0, B &src1, C &src2), src0, src1, src2)
-PTO_MERGE((TileObject A, TileObject B, TileObject C, TileObject E), (A &src0, B &src1, C &src2, E &src3), src0, src1,
+PTO_MERGE((TileObject PtoA, TileObject PtoB), (PtoA &src0, PtoB &src1), src0, src1)
+PTO_MERGE((TileObject PtoA, TileObject PtoB, TileObject PtoC), (PtoA &src0, PtoB &src1, PtoC &src2), src0, src1, src2)
+PTO_MERGE((TileObject PtoA, TileObject PtoB, TileObject PtoC, TileObject PtoE), (PtoA &src0, PtoB &src1, PtoC &src2, PtoE &src3), src0, src1,
           src2, src3)
-PTO_OVERLOAD(TSORT32, (TileObject D, TileObject A, TileObject I), (D &dst, A &src, I &index), (), dst, src, index)
-PTO_OVERLOAD(TSORT32, (TileObject D, TileObject A, TileObject I, TileObject T), (D &dst, A &src, I &index, T &tmp), (),
+PTO_OVERLOAD(TSORT32, (TileObject PtoD, TileObject PtoA, TileObject PtoI), (PtoD &dst, PtoA &src, PtoI &index), (), dst, src, index)
+PTO_OVERLOAD(TSORT32, (TileObject PtoD, TileObject PtoA, TileObject PtoI, TileObject PtoT), (PtoD &dst, PtoA &src, PtoI &index, PtoT &tmp), (),
              dst, src, index, tmp)
-PTO_OVERLOAD(TGATHER, (TileObject D, TileObject A, TileObject I, TileObject T), (D &dst, A &src, I &index, T &tmp), (),
+PTO_OVERLOAD(TGATHER, (TileObject PtoD, TileObject PtoA, TileObject PtoI, TileObject PtoT), (PtoD &dst, PtoA &src, PtoI &index, PtoT &tmp), (),
              dst, src, index, tmp)
-template <TileObject D, TileObject A, TileObject K, TileObject C, TileObject T, CmpMode Mode, Awaited... Events>
-PTO_INTERNAL RecordEvent TGATHER(D &dst, A &src, K &value, C &count, T &tmp, int offset, Events &...events)
+template <TileObject PtoD, TileObject PtoA, TileObject PtoK, TileObject PtoC, TileObject PtoT, CmpMode Mode, Awaited... Events>
+PTO_INTERNAL RecordEvent TGATHER(PtoD &dst, PtoA &src, PtoK &value, PtoC &count, PtoT &tmp, int offset, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TGATHER", pto_detail::Mode<"cmp", Mode>), dst, src, value, count, tmp, offset);
     return {};
 }
 PTO_OVERLOAD(TGATHER,
-             (TileObject D, TileObject A, MaskPattern Mask = MaskPattern::P1111, auto Axis = GatherAxis::GATHER_ROW),
-             (D &dst, A &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, GatherAxis::GATHER_ROW>), dst,
+             (TileObject PtoD, TileObject PtoA, MaskPattern Mask = MaskPattern::P1111, auto Axis = GatherAxis::GATHER_ROW),
+             (PtoD &dst, PtoA &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, GatherAxis::GATHER_ROW>), dst,
              src)
 PTO_BINARY(TGATHERB)
 PTO_BINARY(TSCATTER)
 PTO_OVERLOAD(TSCATTER,
-             (MaskPattern Mask = MaskPattern::P1111, auto Axis = ScatterAxis::SCATTER_ROW, TileObject D, TileObject A),
-             (D &dst, A &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, ScatterAxis::SCATTER_ROW>), dst,
+             (MaskPattern Mask = MaskPattern::P1111, auto Axis = ScatterAxis::SCATTER_ROW, TileObject PtoD, TileObject PtoA),
+             (PtoD &dst, PtoA &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, ScatterAxis::SCATTER_ROW>), dst,
              src)
 #define PTO_DESCENDING pto_detail::Mode<"descending", Descending>
-template <TileObject D, class S, int Descending, Awaited... Events>
-PTO_INTERNAL RecordEvent TCI(D &dst, S start, Events &...events)
+template <TileObject PtoD, class PtoS, int Descending, Awaited... Events>
+PTO_INTERNAL RecordEvent TCI(PtoD &dst, PtoS start, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start);
     return {};
 }
-template <TileObject D, TileObject T, class S, int Descending, Awaited... Events>
-PTO_INTERNAL RecordEvent TCI(D &dst, S start, T &tmp, Events &...events)
+template <TileObject PtoD, TileObject PtoT, class PtoS, int Descending, Awaited... Events>
+PTO_INTERNAL RecordEvent TCI(PtoD &dst, PtoS start, PtoT &tmp, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start, tmp);
     return {};
 }
-template <TileObject D, int Upper, Awaited... Events>
-PTO_INTERNAL RecordEvent TTRI(D &dst, int diagonal, Events &...events)
+template <TileObject PtoD, int Upper, Awaited... Events>
+PTO_INTERNAL RecordEvent TTRI(PtoD &dst, int diagonal, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TTRI", pto_detail::Mode<"upper", Upper>), dst, diagonal);
     return {};
 }
-PTO_OVERLOAD(TTRANS, (LocalObject D, LocalObject A, TileObject T), (D &dst, A &src, T &tmp), (), dst, src, tmp)
-PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B), (D &dst, A &src0, B &src1), (), dst, src0, src1)
-PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B, TileObject AI, TileObject BI),
-             (D &dst, A &src0, B &src1, AI &index0, BI &index1), (), dst, src0, src1, index0, index1)
-PTO_OVERLOAD(TCONCAT, (TileObject D, TileObject A, TileObject B, TileObject DI, TileObject AI, TileObject BI),
-             (D &dst, A &src0, B &src1, DI &index, AI &index0, BI &index1), (), dst, src0, src1, index, index0, index1)
-template <TileObject D, PadValue Pad = PadValue::Zero, Awaited... Events>
-    requires(D::Loc == TileType::Mat)
-PTO_INTERNAL RecordEvent TFILLPAD(D &dst, D &src, Events &...events)
+PTO_OVERLOAD(TTRANS, (LocalObject PtoD, LocalObject PtoA, TileObject PtoT), (PtoD &dst, PtoA &src, PtoT &tmp), (), dst, src, tmp)
+PTO_OVERLOAD(TCONCAT, (TileObject PtoD, TileObject PtoA, TileObject PtoB), (PtoD &dst, PtoA &src0, PtoB &src1), (), dst, src0, src1)
+PTO_OVERLOAD(TCONCAT, (TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject AI, TileObject BI),
+             (PtoD &dst, PtoA &src0, PtoB &src1, AI &index0, BI &index1), (), dst, src0, src1, index0, index1)
+PTO_OVERLOAD(TCONCAT, (TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject DI, TileObject AI, TileObject BI),
+             (PtoD &dst, PtoA &src0, PtoB &src1, DI &index, AI &index0, BI &index1), (), dst, src0, src1, index, index0, index1)
+template <TileObject PtoD, PadValue Pad = PadValue::Zero, Awaited... Events>
+    requires(PtoD::Loc == TileType::Mat)
+PTO_INTERNAL RecordEvent TFILLPAD(PtoD &dst, PtoD &src, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TFILLPAD", pto_detail::Mode<"pad", Pad, PadValue::Zero>), dst, src);
     return {};
 }
-template <TFillPadMode Fill = TFillPadMode::Normal, TileObject D, TileObject A, Awaited... Events>
-    requires(D::Loc == TileType::Vec && A::Loc == TileType::Vec)
-PTO_INTERNAL RecordEvent TFILLPAD(D &dst, A &src, Events &...events)
+template <TFillPadMode Fill = TFillPadMode::Normal, TileObject PtoD, TileObject PtoA, Awaited... Events>
+    requires(PtoD::Loc == TileType::Vec && PtoA::Loc == TileType::Vec)
+PTO_INTERNAL RecordEvent TFILLPAD(PtoD &dst, PtoA &src, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TFILLPAD", pto_detail::Mode<"fill", Fill, TFillPadMode::Normal>), dst, src);
@@ -350,28 +350,28 @@ PTO_INTERNAL RecordEvent TFILLPAD(D &dst, A &src, Events &...events)
 }
 PTO_UNARY(TFILLPAD_INPLACE)
 PTO_UNARY(TFILLPAD_EXPAND)
-template <uint16_t Rounds = 10, TileObject D, Awaited... Events>
-PTO_INTERNAL RecordEvent TRANDOM(D &dst, TRandomKey &key, TRandomCounter &counter, Events &...events)
+template <uint16_t Rounds = 10, TileObject PtoD, Awaited... Events>
+PTO_INTERNAL RecordEvent TRANDOM(PtoD &dst, TRandomKey &key, TRandomCounter &counter, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TRANDOM", pto_detail::Mode<"rounds", Rounds, 10>), dst, key[0], key[1], counter[0], counter[1],
                   counter[2], counter[3]);
     return {};
 }
-PTO_OVERLOAD(THISTOGRAM, (HistByte Byte, TileObject D, TileObject A, TileObject I), (D &dst, A &src, I &index),
+PTO_OVERLOAD(THISTOGRAM, (HistByte Byte, TileObject PtoD, TileObject PtoA, TileObject PtoI), (PtoD &dst, PtoA &src, PtoI &index),
              (pto_detail::Mode<"byte", Byte>), dst, src, index)
-PTO_OVERLOAD(TINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src1, A &src0), (), dst1, dst0, src1, src0)
-PTO_OVERLOAD(TDEINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src1, A &src0), (), dst1, dst0, src1,
+PTO_OVERLOAD(TINTERLEAVE, (TileObject PtoD, TileObject PtoA), (PtoD &dst1, PtoD &dst0, PtoA &src1, PtoA &src0), (), dst1, dst0, src1, src0)
+PTO_OVERLOAD(TDEINTERLEAVE, (TileObject PtoD, TileObject PtoA), (PtoD &dst1, PtoD &dst0, PtoA &src1, PtoA &src0), (), dst1, dst0, src1,
              src0)
-PTO_OVERLOAD(TDEINTERLEAVE, (TileObject D, TileObject A), (D &dst1, D &dst0, A &src), (), dst1, dst0, src)
+PTO_OVERLOAD(TDEINTERLEAVE, (TileObject PtoD, TileObject PtoA), (PtoD &dst1, PtoD &dst0, PtoA &src), (), dst1, dst0, src)
 
 // Global memory.
 
-PTO_OVERLOAD(TLOAD, (LocalObject D, GlobalObject G), (D &dst, G &src), (), dst, src)
-PTO_OVERLOAD(TPREFETCH, (TileObject D, class G), (D &dst, G &src), (), dst, src)
+PTO_OVERLOAD(TLOAD, (LocalObject PtoD, GlobalObject PtoG), (PtoD &dst, PtoG &src), (), dst, src)
+PTO_OVERLOAD(TPREFETCH, (TileObject PtoD, class PtoG), (PtoD &dst, PtoG &src), (), dst, src)
 #define PTO_STORE(Name, Front, Back, Parameters, Modes, ...)                                               \
-    template <PTO_ARGUMENTS Front TileObject T, GlobalObject G PTO_ARGUMENTS Back, Awaited... Events>      \
-    PTO_INTERNAL RecordEvent Name(G &dst, T &src PTO_ARGUMENTS Parameters, Events &...events)              \
+    template <PTO_ARGUMENTS Front TileObject PtoT, GlobalObject PtoG PTO_ARGUMENTS Back, Awaited... Events> \
+    PTO_INTERNAL RecordEvent Name(PtoG &dst, PtoT &src PTO_ARGUMENTS Parameters, Events &...events)        \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
         pto_detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
@@ -388,32 +388,32 @@ PTO_STORE(TSTORE, (STPhase Phase, ), (, AtomicType Atomic, ReluPreMode Relu), ()
           (PTO_PHASE(STPhase), PTO_ATOMIC, PTO_RELU))
 PTO_STORE(TSTORE, (STPhase Phase, ), (PTO_ATOMIC_RELU), (, uint64_t scale), (PTO_PHASE(STPhase), PTO_ATOMIC, PTO_RELU),
           scale)
-PTO_STORE(TSTORE_FP, (), (, TileObject F PTO_ATOMIC_RELU), (, F &scales), (PTO_ATOMIC, PTO_RELU), scales)
+PTO_STORE(TSTORE_FP, (), (, TileObject PtoF PTO_ATOMIC_RELU), (, PtoF &scales), (PTO_ATOMIC, PTO_RELU), scales)
 
 #define PTO_COALESCE pto_detail::Mode<"coalesce", How>
-PTO_OVERLOAD(MGATHER, (TileObject D, GlobalObject G, TileObject I), (D &dst, G &src, I &index), (), dst, src, index)
-PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, TileObject I), (D &dst, G &src, I &index),
+PTO_OVERLOAD(MGATHER, (TileObject PtoD, GlobalObject PtoG, TileObject PtoI), (PtoD &dst, PtoG &src, PtoI &index), (), dst, src, index)
+PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject PtoD, GlobalObject PtoG, TileObject PtoI), (PtoD &dst, PtoG &src, PtoI &index),
              (PTO_COALESCE), dst, src, index)
-PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, TileObject I),
-             (D &dst, G &src, I &index), (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index)
-PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
-             (D &dst, G &src, I &index, S &scratch), (PTO_COALESCE), dst, src, index, scratch)
-PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
-             (D &dst, G &src, I &index, S &scratch),
+PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject PtoD, GlobalObject PtoG, TileObject PtoI),
+             (PtoD &dst, PtoG &src, PtoI &index), (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index)
+PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject PtoD, GlobalObject PtoG, GlobalObject PtoI, GlobalObject PtoS),
+             (PtoD &dst, PtoG &src, PtoI &index, PtoS &scratch), (PTO_COALESCE), dst, src, index, scratch)
+PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject PtoD, GlobalObject PtoG, GlobalObject PtoI, GlobalObject PtoS),
+             (PtoD &dst, PtoG &src, PtoI &index, PtoS &scratch),
              (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src, index, scratch)
 PTO_OVERLOAD(MGATHER,
-             (Coalesce How, GatherOOB Oob, GatherExec Exec, TileObject D, GlobalObject G, GlobalObject I, GlobalObject S),
-             (D &dst, G &src, I &index, S &scratch),
+             (Coalesce How, GatherOOB Oob, GatherExec Exec, TileObject PtoD, GlobalObject PtoG, GlobalObject PtoI, GlobalObject PtoS),
+             (PtoD &dst, PtoG &src, PtoI &index, PtoS &scratch),
              (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>, pto_detail::Mode<"exec", Exec>), dst, src,
              index, scratch)
-PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject D, GlobalObject G, GlobalObject I), (D &dst, G &src, I &index),
+PTO_OVERLOAD(MGATHER, (Coalesce How, TileObject PtoD, GlobalObject PtoG, GlobalObject PtoI), (PtoD &dst, PtoG &src, PtoI &index),
              (PTO_COALESCE), dst, src, index)
-PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject D, GlobalObject G, GlobalObject I),
-             (D &dst, G &src, I &index), (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src,
+PTO_OVERLOAD(MGATHER, (Coalesce How, GatherOOB Oob, TileObject PtoD, GlobalObject PtoG, GlobalObject PtoI),
+             (PtoD &dst, PtoG &src, PtoI &index), (PTO_COALESCE, pto_detail::Mode<"oob", Oob, GatherOOB::Undefined>), dst, src,
              index)
 #define PTO_SCATTERED(Template, Modes)                                                                     \
-    PTO_OVERLOAD(MSCATTER, (PTO_ARGUMENTS Template GlobalObject G, TileObject A, TileObject I),            \
-                 (G &dst, A &src, I &index), Modes, dst, src, index)
+    PTO_OVERLOAD(MSCATTER, (PTO_ARGUMENTS Template GlobalObject PtoG, TileObject PtoA, TileObject PtoI),   \
+                 (PtoG &dst, PtoA &src, PtoI &index), Modes, dst, src, index)
 #define PTO_ATOMIC_OP pto_detail::Mode<"atomicop", Atomic, ScatterAtomicOp::None>
 #define PTO_OOB pto_detail::Mode<"oob", Oob, ScatterOOB::Undefined>
 PTO_SCATTERED((), ())
@@ -427,8 +427,8 @@ PTO_SCATTERED((Coalesce How, ScatterAtomicOp Atomic, ScatterOOB Oob, ScatterConf
 
 PTO_SCRATCH_UNARY(TMOV)
 #define PTO_MOVE(Name, Front, Back, Parameters, Modes, ...)                                                \
-    template <PTO_ARGUMENTS Front LocalObject D, LocalObject A PTO_ARGUMENTS Back, Awaited... Events>      \
-    PTO_INTERNAL RecordEvent Name(D &dst, A &src PTO_ARGUMENTS Parameters, Events &...events)              \
+    template <PTO_ARGUMENTS Front LocalObject PtoD, LocalObject PtoA PTO_ARGUMENTS Back, Awaited... Events> \
+    PTO_INTERNAL RecordEvent Name(PtoD &dst, PtoA &src PTO_ARGUMENTS Parameters, Events &...events)        \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
         pto_detail::issue(PTO_NAMED(#Name, PTO_ARGUMENTS Modes), dst, src __VA_OPT__(, ) __VA_ARGS__);         \
@@ -437,22 +437,22 @@ PTO_SCRATCH_UNARY(TMOV)
 #define PTO_DEFAULT_RELU ReluPreMode Relu = ReluPreMode::NoRelu
 #define PTO_STPHASE PTO_PHASE(STPhase)
 PTO_MOVE(TMOV, (), (), (), ())
-PTO_MOVE(TMOV, (int Group, ), (, TileObject T), (, T &tmp), (pto_detail::Mode<"grpaxis", Group>), tmp)
+PTO_MOVE(TMOV, (int Group, ), (, TileObject PtoT), (, PtoT &tmp), (pto_detail::Mode<"grpaxis", Group>), tmp)
 PTO_MOVE(TMOV, (), (, ReluPreMode Relu), (), (PTO_RELU))
 PTO_MOVE(TMOV, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (), (PTO_TO_VEC, PTO_RELU))
-PTO_MOVE(TMOV, (), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales), (PTO_TO_VEC, PTO_RELU), scales)
+PTO_MOVE(TMOV, (), (, TileObject PtoF, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, PtoF &scales), (PTO_TO_VEC, PTO_RELU), scales)
 PTO_MOVE(TMOV, (), (, PTO_DEFAULT_RELU), (, uint64_t scale), (PTO_RELU), scale)
 PTO_MOVE(TMOV, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, uint64_t scale), (PTO_TO_VEC, PTO_RELU), scale)
-PTO_MOVE(TMOV_FP, (), (, TileObject F, PTO_DEFAULT_RELU), (, F &scales), (PTO_RELU), scales)
+PTO_MOVE(TMOV_FP, (), (, TileObject PtoF, PTO_DEFAULT_RELU), (, PtoF &scales), (PTO_RELU), scales)
 PTO_MOVE(TMOV, (STPhase Phase, ), (), (), (PTO_STPHASE))
 PTO_MOVE(TMOV, (STPhase Phase, ), (, ReluPreMode Relu), (), (PTO_STPHASE, PTO_RELU))
 PTO_MOVE(TMOV, (STPhase Phase, ), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (), (PTO_STPHASE, PTO_TO_VEC, PTO_RELU))
-PTO_MOVE(TMOV, (STPhase Phase, ), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales),
+PTO_MOVE(TMOV, (STPhase Phase, ), (, TileObject PtoF, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, PtoF &scales),
          (PTO_STPHASE, PTO_TO_VEC, PTO_RELU), scales)
 PTO_MOVE(TMOV, (STPhase Phase, ), (, PTO_DEFAULT_RELU), (, uint64_t scale), (PTO_STPHASE, PTO_RELU), scale)
 PTO_MOVE(TMOV, (STPhase Phase, ), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, uint64_t scale),
          (PTO_STPHASE, PTO_TO_VEC, PTO_RELU), scale)
-PTO_MOVE(TMOV_FP, (STPhase Phase, ), (, TileObject F, PTO_DEFAULT_RELU), (, F &scales), (PTO_STPHASE, PTO_RELU), scales)
+PTO_MOVE(TMOV_FP, (STPhase Phase, ), (, TileObject PtoF, PTO_DEFAULT_RELU), (, PtoF &scales), (PTO_STPHASE, PTO_RELU), scales)
 
 #define PTO_ROW_COL , uint16_t row, uint16_t col
 PTO_MOVE(TEXTRACT, (), (), (, uint16_t row = 0, uint16_t col = 0), (), row, col)
@@ -465,13 +465,13 @@ PTO_MOVE(TINSERT, (TInsertMode Insert, ), (), (, uint16_t row = 0, uint16_t col 
     PTO_MOVE(Name, (), (, PTO_DEFAULT_RELU), (, uint64_t scale PTO_ROW_COL), (PTO_RELU), scale, row, col)  \
     PTO_MOVE(Name, (), (, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, uint64_t scale PTO_ROW_COL),           \
              (PTO_TO_VEC, PTO_RELU), scale, row, col)                                                      \
-    PTO_MOVE(Name##_FP, (), (, TileObject F, PTO_DEFAULT_RELU), (, F &scales PTO_ROW_COL), (PTO_RELU), scales, row, col) \
-    PTO_MOVE(Name, (), (, TileObject F, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, F &scales PTO_ROW_COL),  \
+    PTO_MOVE(Name##_FP, (), (, TileObject PtoF, PTO_DEFAULT_RELU), (, PtoF &scales PTO_ROW_COL), (PTO_RELU), scales, row, col) \
+    PTO_MOVE(Name, (), (, TileObject PtoF, AccToVecMode ToVec, PTO_DEFAULT_RELU), (, PtoF &scales PTO_ROW_COL), \
              (PTO_TO_VEC, PTO_RELU), scales, row, col)
 PTO_PART(TEXTRACT)
 PTO_PART(TINSERT)
-PTO_OVERLOAD(TEXTRACT, (TileObject D, TileObject E, TileObject A),
-             (D &dst0, E &dst1, A &src, uint16_t row0 = 0, uint16_t col0 = 0, uint16_t row1 = 0, uint16_t col1 = 0), (),
+PTO_OVERLOAD(TEXTRACT, (TileObject PtoD, TileObject PtoE, TileObject PtoA),
+             (PtoD &dst0, PtoE &dst1, PtoA &src, uint16_t row0 = 0, uint16_t col0 = 0, uint16_t row1 = 0, uint16_t col1 = 0), (),
              dst0, dst1, src, row0, col0, row1, col1)
 
 // Matrix products. A phase tells that the sums go on.
@@ -479,18 +479,18 @@ PTO_OVERLOAD(TEXTRACT, (TileObject D, TileObject E, TileObject A),
 #define PTO_MATRIX(Name, Template, Parameters, ...)                                                        \
     PTO_OVERLOAD(Name, Template, Parameters, (), __VA_ARGS__)                                              \
     PTO_OVERLOAD(Name, (AccPhase Phase, PTO_ARGUMENTS Template), Parameters, (PTO_PHASE(AccPhase)), __VA_ARGS__)
-#define PTO_CAB TileObject C, TileObject A, TileObject B
+#define PTO_CAB TileObject PtoC, TileObject PtoA, TileObject PtoB
 #define PTO_MATRICES(Name)                                                                                 \
-    PTO_MATRIX(Name, (PTO_CAB), (C &acc, A &left, B &right), acc, left, right)                             \
-    PTO_MATRIX(Name##_ACC, (PTO_CAB), (C &out, C &in, A &left, B &right), out, in, left, right)            \
-    PTO_MATRIX(Name##_ACC, (PTO_CAB), (C &acc, A &left, B &right), acc, left, right)                       \
-    PTO_MATRIX(Name##_BIAS, (PTO_CAB, TileObject Bias), (C &acc, A &left, B &right, Bias &bias), acc, left, right, bias)
-#define PTO_SCALED TileObject C, TileObject A, TileObject AS, TileObject B, TileObject BS
-#define PTO_SCALED_PAIR A &left, AS &left_scale, B &right, BS &right_scale
+    PTO_MATRIX(Name, (PTO_CAB), (PtoC &acc, PtoA &left, PtoB &right), acc, left, right)                    \
+    PTO_MATRIX(Name##_ACC, (PTO_CAB), (PtoC &out, PtoC &in, PtoA &left, PtoB &right), out, in, left, right) \
+    PTO_MATRIX(Name##_ACC, (PTO_CAB), (PtoC &acc, PtoA &left, PtoB &right), acc, left, right)              \
+    PTO_MATRIX(Name##_BIAS, (PTO_CAB, TileObject Bias), (PtoC &acc, PtoA &left, PtoB &right, Bias &bias), acc, left, right, bias)
+#define PTO_SCALED TileObject PtoC, TileObject PtoA, TileObject AS, TileObject PtoB, TileObject BS
+#define PTO_SCALED_PAIR PtoA &left, AS &left_scale, PtoB &right, BS &right_scale
 #define PTO_SCALED_MATRICES(Name)                                                                          \
-    PTO_MATRIX(Name, (PTO_SCALED), (C &acc, PTO_SCALED_PAIR), acc, left, left_scale, right, right_scale)   \
-    PTO_MATRIX(Name, (PTO_SCALED), (C &out, C &in, PTO_SCALED_PAIR), out, in, left, left_scale, right, right_scale) \
-    PTO_MATRIX(Name, (PTO_SCALED, TileObject Bias), (C &acc, PTO_SCALED_PAIR, Bias &bias), acc, left, left_scale, \
+    PTO_MATRIX(Name, (PTO_SCALED), (PtoC &acc, PTO_SCALED_PAIR), acc, left, left_scale, right, right_scale) \
+    PTO_MATRIX(Name, (PTO_SCALED), (PtoC &out, PtoC &in, PTO_SCALED_PAIR), out, in, left, left_scale, right, right_scale) \
+    PTO_MATRIX(Name, (PTO_SCALED, TileObject Bias), (PtoC &acc, PTO_SCALED_PAIR, Bias &bias), acc, left, left_scale, \
                right, right_scale, bias)
 PTO_MATRICES(TMATMUL)
 PTO_MATRICES(TGEMV)
@@ -499,35 +499,35 @@ PTO_SCALED_MATRICES(TGEMV_MX)
 
 #define PTO_FMATRIX pto_detail::Mode<"fmatrix", Matrix, SetFmatrixMode::FMATRIX_A_MANUAL>
 #define PTO_CONV(Name)                                                                                     \
-    PTO_OVERLOAD(Name, (ConvObject V, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL), (V &src), (PTO_FMATRIX), src)
+    PTO_OVERLOAD(Name, (ConvObject PtoV, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL), (PtoV &src), (PTO_FMATRIX), src)
 PTO_CONV(SETFMATRIX)
 PTO_CONV(SET_IMG2COL_RPT)
 PTO_CONV(SET_IMG2COL_PADDING)
-PTO_OVERLOAD(TIMG2COL, (TileObject D, ConvObject V, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL),
-             (D &dst, V &src, uint16_t m = 0, uint16_t k = 0), (PTO_FMATRIX), dst, src, m, k)
+PTO_OVERLOAD(TIMG2COL, (TileObject PtoD, ConvObject PtoV, SetFmatrixMode Matrix = SetFmatrixMode::FMATRIX_A_MANUAL),
+             (PtoD &dst, PtoV &src, uint16_t m = 0, uint16_t k = 0), (PTO_FMATRIX), dst, src, m, k)
 template <class Out, Awaited... Events>
 PTO_INTERNAL void SET_QUANT_SCALAR(float scale, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue("SET_QUANT_SCALAR", scale);
 }
-PTO_OVERLOAD(SET_QUANT_VECTOR, (TileObject F), (F &scales), (), scales)
+PTO_OVERLOAD(SET_QUANT_VECTOR, (TileObject PtoF), (PtoF &scales), (), scales)
 
 // Quantisation.
 
-PTO_OVERLOAD(TDEQUANT, (TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale, P &offset), (), dst, src,
+PTO_OVERLOAD(TDEQUANT, (TileObject PtoD, TileObject PtoA, TileObject PtoP), (PtoD &dst, PtoA &src, PtoP &scale, PtoP &offset), (), dst, src,
              scale, offset)
 #define PTO_QUANT pto_detail::Mode<"quant", Quant>
-PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale), (PTO_QUANT),
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject PtoD, TileObject PtoA, TileObject PtoP), (PtoD &dst, PtoA &src, PtoP &scale), (PTO_QUANT),
              dst, src, scale)
-PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P), (D &dst, A &src, P &scale, P *offset),
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject PtoD, TileObject PtoA, TileObject PtoP), (PtoD &dst, PtoA &src, PtoP &scale, PtoP *offset),
              (PTO_QUANT), dst, src, scale, *offset)
-PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P, TileObject T),
-             (D &dst, A &src, P &scale, T &tmp), (PTO_QUANT), dst, src, scale, tmp)
-PTO_OVERLOAD(TQUANT, (auto Quant, TileObject D, TileObject A, TileObject P, TileObject T),
-             (D &dst, A &src, P &scale, T &tmp, P *offset), (PTO_QUANT), dst, src, scale, tmp, *offset)
-#define PTO_MX_TILES TileObject D, TileObject A, TileObject E, TileObject M, TileObject S
-#define PTO_MX_PARAMETERS D &dst, A &src, E *exponent, M *most, S *scaling
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject PtoD, TileObject PtoA, TileObject PtoP, TileObject PtoT),
+             (PtoD &dst, PtoA &src, PtoP &scale, PtoT &tmp), (PTO_QUANT), dst, src, scale, tmp)
+PTO_OVERLOAD(TQUANT, (auto Quant, TileObject PtoD, TileObject PtoA, TileObject PtoP, TileObject PtoT),
+             (PtoD &dst, PtoA &src, PtoP &scale, PtoT &tmp, PtoP *offset), (PTO_QUANT), dst, src, scale, tmp, *offset)
+#define PTO_MX_TILES TileObject PtoD, TileObject PtoA, TileObject PtoE, TileObject PtoM, TileObject PtoS
+#define PTO_MX_PARAMETERS PtoD &dst, PtoA &src, PtoE *exponent, PtoM *most, PtoS *scaling
 template <auto Quant, PTO_MX_TILES, auto Algorithm = QuantScaleAlg::OCP, Awaited... Events>
 PTO_INTERNAL RecordEvent TQUANT(PTO_MX_PARAMETERS, Events &...events)
 {
@@ -536,7 +536,7 @@ PTO_INTERNAL RecordEvent TQUANT(PTO_MX_PARAMETERS, Events &...events)
                   *exponent, *most, *scaling);
     return {};
 }
-PTO_OVERLOAD(TQUANT, (auto Quant, auto Store, PTO_MX_TILES), (PTO_MX_PARAMETERS, E *exponent_zz),
+PTO_OVERLOAD(TQUANT, (auto Quant, auto Store, PTO_MX_TILES), (PTO_MX_PARAMETERS, PtoE *exponent_zz),
              (PTO_QUANT, pto_detail::Mode<"store", Store>), dst, src, *exponent, *most, *scaling, *exponent_zz)
 PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, PTO_MX_TILES), (PTO_MX_PARAMETERS),
              (pto_detail::Mode<"grpaxis", Group>, PTO_QUANT), dst, src, *exponent, *most, *scaling)
@@ -546,29 +546,29 @@ PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, bool Interleave, PTO_MX_TILES
 
 // The name under which the library has the body of an operation.
 #define PTO_IMPLEMENTED(Name)                              \
-    template <class... T>                                  \
-    PTO_INTERNAL void Name##_IMPL(T &...operands)          \
+    template <class... PtoT>                               \
+    PTO_INTERNAL void Name##_IMPL(PtoT &...operands)       \
     {                                                      \
         Name(operands...);                                 \
     }
 PTO_IMPLEMENTED(TCONCAT)
 PTO_IMPLEMENTED(TLOAD)
 PTO_IMPLEMENTED(TCOLEXPAND)
-template <TileObject T, GlobalObject G, AtomicType Atomic = AtomicType::AtomicNone>
-PTO_INTERNAL void TSTORE_IMPL(G &dst, T &src)
+template <TileObject PtoT, GlobalObject PtoG, AtomicType Atomic = AtomicType::AtomicNone>
+PTO_INTERNAL void TSTORE_IMPL(PtoG &dst, PtoT &src)
 {
-    TSTORE<T, G, Atomic>(dst, src);
+    TSTORE<PtoT, PtoG, Atomic>(dst, src);
 }
-template <class T, class Address>
-PTO_INTERNAL void TASSIGN_IMPL(T &tile, Address address)
+template <class PtoT, class Address>
+PTO_INTERNAL void TASSIGN_IMPL(PtoT &tile, Address address)
 {
     TASSIGN(tile, address);
 }
 
 // Printing.
 
-template <PrintFormat Format = PrintFormat::Width8_Precision4, TileObject T, GlobalObject... Tmp>
-PTO_INTERNAL void TPRINT(T &src, Tmp &...tmp)
+template <PrintFormat Format = PrintFormat::Width8_Precision4, TileObject PtoT, GlobalObject... Tmp>
+PTO_INTERNAL void TPRINT(PtoT &src, Tmp &...tmp)
 {
     pto_detail::issue(PTO_NAMED("TPRINT", pto_detail::Mode<"format", Format, PrintFormat::Width8_Precision4>), src, tmp...);
 }
@@ -576,50 +576,50 @@ PTO_INTERNAL void TPRINT(T &src, Tmp &...tmp)
 // Queues between cores.
 
 #define PTO_SPLIT pto_detail::Mode<"split", Split>
-template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
-PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, Events &...events)
+template <class PtoP, TileObject PtoT, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(PtoP &pipe, PtoT &tile, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe);
     return {};
 }
-template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
-PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, int32_t subblock, Events &...events)
+template <class PtoP, TileObject PtoT, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(PtoP &pipe, PtoT &tile, int32_t subblock, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TPUSH", PTO_SPLIT), tile, pipe, subblock);
     return {};
 }
-template <class P, TileObject T, FixpipeConfig F, Awaited... Events>
-PTO_INTERNAL RecordEvent TPUSH(P &pipe, T &tile, Events &...events)
+template <class PtoP, TileObject PtoT, FixpipeConfig PtoF, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(PtoP &pipe, PtoT &tile, Events &...events)
 {
     (events.Wait(), ...);
-    pto_detail::issue(pto_detail::stored<pto_detail::FixpipeName<F>>, tile, pipe);
+    pto_detail::issue(pto_detail::stored<pto_detail::FixpipeName<PtoF>>, tile, pipe);
     return {};
 }
-template <TileObject T, QueueObject P, Awaited... Events>
-PTO_INTERNAL RecordEvent TPUSH(T &tile, P &pipe, Events &...events)
+template <TileObject PtoT, QueueObject PtoP, Awaited... Events>
+PTO_INTERNAL RecordEvent TPUSH(PtoT &tile, PtoP &pipe, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue("TPUSH", tile, pipe);
     return {};
 }
-template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
-PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, Events &...events)
+template <class PtoP, TileObject PtoT, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPOP(PtoP &pipe, PtoT &tile, Events &...events)
 {
     (events.Wait(), ...);
     tile.pto_address = pto_detail::alias(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
     return {};
 }
-template <class P, TileObject T, TileSplitAxis Split, Awaited... Events>
-PTO_INTERNAL RecordEvent TPOP(P &pipe, T &tile, int32_t subblock, Events &...events)
+template <class PtoP, TileObject PtoT, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TPOP(PtoP &pipe, PtoT &tile, int32_t subblock, Events &...events)
 {
     (events.Wait(), ...);
     tile.pto_address = pto_detail::alias(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
     return {};
 }
-template <TileObject T, QueueObject P, Awaited... Events>
-PTO_INTERNAL RecordEvent TPOP(T &tile, P &pipe, Events &...events)
+template <TileObject PtoT, QueueObject PtoP, Awaited... Events>
+PTO_INTERNAL RecordEvent TPOP(PtoT &tile, PtoP &pipe, Events &...events)
 {
     (events.Wait(), ...);
     tile.pto_address = pto_detail::alias("TPOP", tile, pipe);
@@ -627,18 +627,18 @@ PTO_INTERNAL RecordEvent TPOP(T &tile, P &pipe, Events &...events)
 }
 // Slots in global memory: the queue decides where the tensor is.
 #define PTO_SLOT(Name)                                                                                     \
-    template <class P, GlobalObject G, TileSplitAxis Split, Awaited... Events>                             \
-    PTO_INTERNAL RecordEvent Name(P &pipe, G &tensor, Events &...events)                                   \
+    template <class PtoP, GlobalObject PtoG, TileSplitAxis Split, Awaited... Events>                       \
+    PTO_INTERNAL RecordEvent Name(PtoP &pipe, PtoG &tensor, Events &...events)                             \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        tensor.SetAddr(pto_detail::query<typename G::DType *>(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe));     \
+        tensor.SetAddr(pto_detail::query<typename PtoG::DType *>(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe));  \
         return {};                                                                                         \
     }
 PTO_SLOT(TALLOC)
 PTO_SLOT(TPOP)
 #define PTO_SLOT_DONE(Name)                                                                                \
-    template <class P, GlobalObject G, TileSplitAxis Split, Awaited... Events>                             \
-    PTO_INTERNAL RecordEvent Name(P &pipe, G &tensor, Events &...events)                                   \
+    template <class PtoP, GlobalObject PtoG, TileSplitAxis Split, Awaited... Events>                       \
+    PTO_INTERNAL RecordEvent Name(PtoP &pipe, PtoG &tensor, Events &...events)                             \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
         pto_detail::issue(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe);                                          \
@@ -646,15 +646,15 @@ PTO_SLOT(TPOP)
     }
 PTO_SLOT_DONE(TPUSH)
 PTO_SLOT_DONE(TFREE)
-template <class P, TileSplitAxis Split, Awaited... Events>
-PTO_INTERNAL RecordEvent TFREE(P &pipe, Events &...events)
+template <class PtoP, TileSplitAxis Split, Awaited... Events>
+PTO_INTERNAL RecordEvent TFREE(PtoP &pipe, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue(PTO_NAMED("TFREE", PTO_SPLIT), pipe);
     return {};
 }
-template <QueueObject P, Awaited... Events>
-PTO_INTERNAL RecordEvent TFREE(P &pipe, Events &...events)
+template <QueueObject PtoP, Awaited... Events>
+PTO_INTERNAL RecordEvent TFREE(PtoP &pipe, Events &...events)
 {
     (events.Wait(), ...);
     pto_detail::issue("TFREE", pipe);

@@ -6,8 +6,8 @@
 
 namespace pto {
 
-template <class T>
-using remove_gm_t = std::remove_cv_t<T>;
+template <class PtoT>
+using remove_gm_t = std::remove_cv_t<PtoT>;
 
 template <class Element_, class Shape_, class Stride_, Layout Layout_ = Layout::ND>
 struct GlobalTensor {
@@ -83,17 +83,17 @@ private:
 };
 
 // Where an element of a tile is, counted in elements.
-template <class T>
+template <class PtoT>
 PTO_INTERNAL constexpr size_t GetTileOffset(int row, int col)
 {
-    if constexpr (!T::isBoxedLayout)
-        return row * T::RowStride + col * T::ColStride;
+    if constexpr (!PtoT::isBoxedLayout)
+        return row * PtoT::RowStride + col * PtoT::ColStride;
     else {
-        const int box_row = row / T::InnerRows, box_col = col / T::InnerCols;
-        const int in_row = row % T::InnerRows, in_col = col % T::InnerCols;
-        const int box = T::isRowMajor ? box_row * (T::Cols / T::InnerCols) + box_col
-                                      : box_col * (T::Rows / T::InnerRows) + box_row;
-        return box * T::InnerNumel + (T::isInnerRowMajor ? in_row * T::InnerCols + in_col : in_col * T::InnerRows + in_row);
+        const int box_row = row / PtoT::InnerRows, box_col = col / PtoT::InnerCols;
+        const int in_row = row % PtoT::InnerRows, in_col = col % PtoT::InnerCols;
+        const int box = PtoT::isRowMajor ? box_row * (PtoT::Cols / PtoT::InnerCols) + box_col
+                                      : box_col * (PtoT::Rows / PtoT::InnerRows) + box_row;
+        return box * PtoT::InnerNumel + (PtoT::isInnerRowMajor ? in_row * PtoT::InnerCols + in_col : in_col * PtoT::InnerRows + in_row);
     }
 }
 
@@ -143,15 +143,15 @@ struct Tile {
                   "a line of a tile (a row of RowMajor, a column of ColMajor) must be a multiple of 32 bytes");
 
     PTO_INTERNAL Tile() { pto_begin(); }
-    template <class R, class C>
-        requires(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC && pto_detail::Sizes<R, C>)
-    PTO_INTERNAL Tile(R rows, C cols) : RowMaskInternal(rows), ColMaskInternal(cols)
+    template <class PtoR, class PtoC>
+        requires(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC && pto_detail::Sizes<PtoR, PtoC>)
+    PTO_INTERNAL Tile(PtoR rows, PtoC cols) : RowMaskInternal(rows), ColMaskInternal(cols)
     {
         pto_begin();
     }
-    template <class N>
-        requires((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC) && pto_detail::Sizes<N>)
-    PTO_INTERNAL Tile(N size)
+    template <class PtoN>
+        requires((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC) && pto_detail::Sizes<PtoN>)
+    PTO_INTERNAL Tile(PtoN size)
     {
         if constexpr (RowValid_ == DYNAMIC)
             RowMaskInternal = size;
@@ -340,42 +340,42 @@ PTO_TILE_FORMS(TileAcc, Acc, BLayout::ColMajor, RowMajor, 1024)
 PTO_TILE_FORMS(TileLeftScale, ScaleLeft, BLayout::RowMajor, RowMajor, 32)
 PTO_TILE_FORMS(TileRightScale, ScaleRight, BLayout::ColMajor, ColMajor, 32)
 
-template <class T>
+template <class PtoT>
 inline constexpr bool is_global_data_v = false;
-template <class E, class S, class R, Layout L>
-inline constexpr bool is_global_data_v<GlobalTensor<E, S, R, L>> = true;
-template <class T>
+template <class PtoE, class PtoS, class PtoR, Layout PtoL>
+inline constexpr bool is_global_data_v<GlobalTensor<PtoE, PtoS, PtoR, PtoL>> = true;
+template <class PtoT>
 inline constexpr bool is_tile_data_v = false;
-template <TileType K, class E, int R, int C, BLayout B, int VR, int VC, SLayout S, int F, auto P, CompactMode M>
-inline constexpr bool is_tile_data_v<Tile<K, E, R, C, B, VR, VC, S, F, P, M>> = true;
+template <TileType PtoK, class PtoE, int PtoR, int PtoC, BLayout PtoB, int VR, int VC, SLayout PtoS, int PtoF, auto PtoP, CompactMode PtoM>
+inline constexpr bool is_tile_data_v<Tile<PtoK, PtoE, PtoR, PtoC, PtoB, VR, VC, PtoS, PtoF, PtoP, PtoM>> = true;
 
-template <class T>
+template <class PtoT>
 inline constexpr bool is_conv_tile_v = false;
-template <TileType K, class E, int N, Layout L, class S>
-inline constexpr bool is_conv_tile_v<ConvTile<K, E, N, L, S>> = true;
-template <class T>
-struct is_global : std::bool_constant<is_global_data_v<T>> {};
-template <class T>
-struct is_tile : std::bool_constant<is_tile_data_v<T>> {};
-template <class T>
+template <TileType PtoK, class PtoE, int PtoN, Layout PtoL, class PtoS>
+inline constexpr bool is_conv_tile_v<ConvTile<PtoK, PtoE, PtoN, PtoL, PtoS>> = true;
+template <class PtoT>
+struct is_global : std::bool_constant<is_global_data_v<PtoT>> {};
+template <class PtoT>
+struct is_tile : std::bool_constant<is_tile_data_v<PtoT>> {};
+template <class PtoT>
 inline constexpr bool is_boxed_data_v = false;
-template <class T>
-    requires is_tile_data_v<T>
-inline constexpr bool is_boxed_data_v<T> = T::isBoxedLayout;
-template <class T>
-struct is_Nz_layout : std::bool_constant<!T::isRowMajor && T::isBoxedLayout && T::isInnerRowMajor> {};
-template <class T>
-struct is_Zn_layout : std::bool_constant<T::isRowMajor && T::isBoxedLayout && T::isInnerColMajor> {};
-template <class T>
-struct is_Zz_layout : std::bool_constant<T::isRowMajor && T::isBoxedLayout && T::isInnerRowMajor> {};
+template <class PtoT>
+    requires is_tile_data_v<PtoT>
+inline constexpr bool is_boxed_data_v<PtoT> = PtoT::isBoxedLayout;
+template <class PtoT>
+struct is_Nz_layout : std::bool_constant<!PtoT::isRowMajor && PtoT::isBoxedLayout && PtoT::isInnerRowMajor> {};
+template <class PtoT>
+struct is_Zn_layout : std::bool_constant<PtoT::isRowMajor && PtoT::isBoxedLayout && PtoT::isInnerColMajor> {};
+template <class PtoT>
+struct is_Zz_layout : std::bool_constant<PtoT::isRowMajor && PtoT::isBoxedLayout && PtoT::isInnerRowMajor> {};
 
-template <class T>
-concept TileObject = is_tile_data_v<std::remove_cv_t<T>>;
-template <class T>
-concept ConvObject = is_conv_tile_v<std::remove_cv_t<T>>;
-template <class T>
-concept LocalObject = TileObject<T> || ConvObject<T>;
-template <class T>
-concept GlobalObject = is_global_data_v<std::remove_cv_t<T>>;
+template <class PtoT>
+concept TileObject = is_tile_data_v<std::remove_cv_t<PtoT>>;
+template <class PtoT>
+concept ConvObject = is_conv_tile_v<std::remove_cv_t<PtoT>>;
+template <class PtoT>
+concept LocalObject = TileObject<PtoT> || ConvObject<PtoT>;
+template <class PtoT>
+concept GlobalObject = is_global_data_v<std::remove_cv_t<PtoT>>;
 
 } // namespace pto

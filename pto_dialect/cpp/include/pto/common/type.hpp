@@ -218,11 +218,11 @@ struct int4b_t {
     operator int8_t() const { return static_cast<int8_t>(static_cast<uint8_t>(storage << 4)) >> 4; }
 };
 
-template <class T>
+template <class PtoT>
 union FloatIntUnion {
-    using UIntegerType = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+    using UIntegerType = std::conditional_t<sizeof(PtoT) == 4, uint32_t, uint16_t>;
     UIntegerType i;
-    T f;
+    PtoT f;
     constexpr FloatIntUnion() : f(0) {}
     constexpr FloatIntUnion(UIntegerType value) : i(value) {}
 };

@@ -8,8 +8,8 @@
 
 namespace pto {
 
-template <class T, class... Types>
-inline constexpr bool isSupportType = (std::is_same_v<T, Types> || ...);
+template <class PtoT, class... Types>
+inline constexpr bool isSupportType = (std::is_same_v<PtoT, Types> || ...);
 
 PTO_INTERNAL void SetContinuousMask(unsigned n)
 {
@@ -17,24 +17,24 @@ PTO_INTERNAL void SetContinuousMask(unsigned n)
     set_vector_mask(n > 64 ? (n >= 128 ? all : (1ull << (n - 64)) - 1) : 0, n >= 64 ? all : (1ull << n) - 1);
 }
 PTO_INTERNAL void SetVectorCount(uint64_t n) { set_vector_mask(0, n); }
-template <class T>
+template <class PtoT>
 PTO_INTERNAL void SetFullVecMaskByDType()
 {
     set_vector_mask(~0ull, ~0ull);
 }
-template <class T>
+template <class PtoT>
 PTO_INTERNAL void SetContMaskByDType(unsigned n)
 {
     SetContinuousMask(n);
 }
-template <class T>
+template <class PtoT>
 PTO_INTERNAL constexpr bool IsTwinType()
 {
-    return std::is_same_v<T, float4_e2m1x2_t> || std::is_same_v<T, float4_e1m2x2_t>;
+    return std::is_same_v<PtoT, float4_e2m1x2_t> || std::is_same_v<PtoT, float4_e1m2x2_t>;
 }
 // Scales of a matrix lie at a sixteenth of its address.
-template <class T>
-PTO_INTERNAL uint64_t GetScaleAddr(T *matrix)
+template <class PtoT>
+PTO_INTERNAL uint64_t GetScaleAddr(PtoT *matrix)
 {
     return reinterpret_cast<uint64_t>(matrix) >> 4;
 }
@@ -44,16 +44,16 @@ PTO_INTERNAL constexpr int GetTimesByMask()
 {
     return Mask == MaskPattern::P1111 ? 1 : Mask == MaskPattern::P0101 || Mask == MaskPattern::P1010 ? 2 : 4;
 }
-template <class T>
+template <class PtoT>
 PTO_INTERNAL constexpr TileLayoutCustom GetTileLayoutCustom()
 {
-    if (T::SFractal == SLayout::NoneBox)
-        return T::isRowMajor ? TileLayoutCustom::ND : TileLayoutCustom::DN;
-    if (T::SFractalSize != 512)
+    if (PtoT::SFractal == SLayout::NoneBox)
+        return PtoT::isRowMajor ? TileLayoutCustom::ND : TileLayoutCustom::DN;
+    if (PtoT::SFractalSize != 512)
         return TileLayoutCustom::NONE;
-    if (T::SFractal == SLayout::ColMajor)
-        return T::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
-    return T::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
+    if (PtoT::SFractal == SLayout::ColMajor)
+        return PtoT::isRowMajor ? TileLayoutCustom::ZN : TileLayoutCustom::NONE;
+    return PtoT::isRowMajor ? TileLayoutCustom::ZZ : TileLayoutCustom::NZ;
 }
 // The number that ffts_cross_core_sync takes for a mode (2: between the cores of a block) and a flag.
 PTO_INTERNAL uint16_t getFFTSMsg(uint16_t mode, uint16_t id, uint16_t base = 1)

@@ -21,8 +21,8 @@ enum aclrtMemMallocPolicy { ACL_MEM_MALLOC_HUGE_FIRST, ACL_MEM_MALLOC_HUGE_ONLY,
 enum aclDataType { ACL_FLOAT, ACL_FLOAT16, ACL_INT8, ACL_INT32, ACL_UINT8, ACL_INT16 = 6, ACL_BF16 = 27 };
 
 #define PTO_HOST_FUNCTION(name) \
-    template <class... A>       \
-    int name(A...);
+    template <class... PtoA>    \
+    int name(PtoA...);
 #define PTO_HOST_FUNCTIONS(X)                                                                                         \
     X(aclInit) X(aclFinalize) X(aclrtSetDevice) X(aclrtResetDevice) X(aclrtGetDevice) X(aclrtCreateContext)            \
     X(aclrtDestroyContext) X(aclrtCreateStream) X(aclrtCreateStreamWithConfig) X(aclrtDestroyStream)                   \

@@ -4,13 +4,13 @@
 #include "pto/detail/issue.hpp"
 
 namespace pto::pto_detail {
-template <Word Space, class T>
+template <Word Space, class PtoT>
 struct Address {
-    T *pointer;
+    PtoT *pointer;
     struct pto_object {
         static constexpr Text make()
         {
-            using Element = std::remove_cv_t<T>;
+            using Element = std::remove_cv_t<PtoT>;
             return Text() << "ptr:" << (element<Element> ? element<Element> : "void") << ',' << Space.data;
         }
     };
@@ -27,20 +27,20 @@ struct Address {
 
 // PTO_MOVE_BETWEEN(function, memory of the target, memory of the source)
 #define PTO_MOVE_BETWEEN(name, target, source)                                                       \
-    template <class D, class S, class... N>                                                          \
-    PTO_INTERNAL void name(D *dst, S *src, N... numbers)                                             \
+    template <class PtoD, class PtoS, class... PtoN>                                                 \
+    PTO_INTERNAL void name(PtoD *dst, PtoS *src, PtoN... numbers)                                    \
     {                                                                                                \
         pto::pto_detail::call(#name, PTO_ADDRESS(target, dst), PTO_ADDRESS(source, src), numbers...); \
     }
 #define PTO_FILL(name, target)                                             \
-    template <class D, class... N>                                         \
-    PTO_INTERNAL void name(D *dst, N... numbers)                           \
+    template <class PtoD, class... PtoN>                                   \
+    PTO_INTERNAL void name(PtoD *dst, PtoN... numbers)                     \
     {                                                                      \
         pto::pto_detail::call(#name, PTO_ADDRESS(target, dst), numbers...); \
     }
 #define PTO_SETTING(name)                         \
-    template <class... N>                         \
-    PTO_INTERNAL void name(N... numbers)          \
+    template <class... PtoN>                      \
+    PTO_INTERNAL void name(PtoN... numbers)       \
     {                                             \
         pto::pto_detail::call(#name, numbers...); \
     }
@@ -111,21 +111,21 @@ PTO_SETTING(load_cbuf_to_ca_mx)
 PTO_SETTING(load_cbuf_to_cb_mx)
 PTO_SETTING(preload)
 // Global memory past the cache.
-template <class T>
-PTO_INTERNAL T ld_dev(T *address, int16_t offset = 0)
+template <class PtoT>
+PTO_INTERNAL PtoT ld_dev(PtoT *address, int16_t offset = 0)
 {
-    return *reinterpret_cast<volatile T *>(reinterpret_cast<char *>(address) + offset);
+    return *reinterpret_cast<volatile PtoT *>(reinterpret_cast<char *>(address) + offset);
 }
-template <class T>
-PTO_INTERNAL void st_dev(T value, T *address, int16_t offset = 0)
+template <class PtoT>
+PTO_INTERNAL void st_dev(PtoT value, PtoT *address, int16_t offset = 0)
 {
-    *reinterpret_cast<volatile T *>(reinterpret_cast<char *>(address) + offset) = value;
+    *reinterpret_cast<volatile PtoT *>(reinterpret_cast<char *>(address) + offset) = value;
 }
 PTO_INTERNAL int64_t get_icache_prl_st() { return __pto_query<int64_t>("get_icache_prl_st"); }
 
 #define PTO_PRODUCT(name)                                                                           \
-    template <class C, class A, class B, class... N>                                                \
-    PTO_INTERNAL void name(C *acc, A *left, B *right, N... numbers)                                 \
+    template <class PtoC, class PtoA, class PtoB, class... PtoN>                                    \
+    PTO_INTERNAL void name(PtoC *acc, PtoA *left, PtoB *right, PtoN... numbers)                     \
     {                                                                                               \
         pto::pto_detail::call(#name, PTO_ADDRESS("l0c", acc), PTO_ADDRESS("l0a", left),             \
                               PTO_ADDRESS("l0b", right), numbers...);                               \

@@ -5,7 +5,7 @@
 namespace pto::pto_detail {
 
 // How .pto spells a type of elements; null for types that are no elements.
-template <class T>
+template <class PtoT>
 inline constexpr const char *element = nullptr;
 #define PTO_ELEMENT(Type, spelled) \
     template <>                    \
@@ -30,27 +30,27 @@ PTO_ELEMENT(int4b_t, "i4")
 PTO_BYTE_FLOATS(PTO_ELEMENT)
 
 // Objects of the interface have a type of this name that makes their descriptor, and pass their values to pto_group.
-template <class T>
-concept Object = requires { typename T::pto_object; };
+template <class PtoT>
+concept Object = requires { typename PtoT::pto_object; };
 
-template <class T>
+template <class PtoT>
 struct ScalarText {
-    static constexpr Text make() { return Text() << "scalar:" << element<T>; }
+    static constexpr Text make() { return Text() << "scalar:" << element<PtoT>; }
 };
-template <class T>
+template <class PtoT>
 struct PointerText {
     static constexpr Text make()
     {
-        using Element = std::remove_cv_t<T>;
+        using Element = std::remove_cv_t<PtoT>;
         return Text() << "ptr:" << (element<Element> ? element<Element> : "void") << ",gm";
     }
 };
-template <class T>
+template <class PtoT>
 struct EnumText {
     static constexpr Text make()
     {
-        if constexpr (requires { pto_enumeration(T()); })
-            return Text() << "enum:" << pto_enumeration(T());
+        if constexpr (requires { pto_enumeration(PtoT()); })
+            return Text() << "enum:" << pto_enumeration(PtoT());
         else
             return Text() << "enum:int";
     }
@@ -87,35 +87,35 @@ struct End {};
 
 struct Operation {
     using Result = void;
-    template <class... A>
-    PTO_INTERNAL static void call(const char *name, A... groups)
+    template <class... PtoA>
+    PTO_INTERNAL static void call(const char *name, PtoA... groups)
     {
         __pto_op(name, groups...);
     }
 };
 struct Call {
     using Result = void;
-    template <class... A>
-    PTO_INTERNAL static void call(const char *name, A... groups)
+    template <class... PtoA>
+    PTO_INTERNAL static void call(const char *name, PtoA... groups)
     {
         __pto_call(name, groups...);
     }
 };
 struct Alias {
     using Result = int64_t;
-    template <class... A>
-    PTO_INTERNAL static int64_t call(const char *name, A... groups)
+    template <class... PtoA>
+    PTO_INTERNAL static int64_t call(const char *name, PtoA... groups)
     {
         return __pto_alias(name, groups...);
     }
 };
-template <class R>
+template <class PtoR>
 struct Query {
-    using Result = R;
-    template <class... A>
-    PTO_INTERNAL static R call(const char *name, A... groups)
+    using Result = PtoR;
+    template <class... PtoA>
+    PTO_INTERNAL static PtoR call(const char *name, PtoA... groups)
     {
-        return __pto_query<R>(name, groups...);
+        return __pto_query<PtoR>(name, groups...);
     }
 };
 
@@ -153,10 +153,10 @@ PTO_INTERNAL int64_t alias(const char *name, const Operands &...operands)
 {
     return append<Alias>(name, operands..., End());
 }
-template <class R, class... Operands>
-PTO_INTERNAL R query(const char *name, const Operands &...operands)
+template <class PtoR, class... Operands>
+PTO_INTERNAL PtoR query(const char *name, const Operands &...operands)
 {
-    return append<Query<R>>(name, operands..., End());
+    return append<Query<PtoR>>(name, operands..., End());
 }
 
 } // namespace pto::pto_detail

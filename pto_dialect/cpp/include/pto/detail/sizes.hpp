@@ -8,8 +8,8 @@ constexpr int DYNAMIC = -1;
 
 namespace pto_detail {
 
-template <class... T>
-concept Sizes = (std::is_convertible_v<T, int64_t> && ...);
+template <class... PtoT>
+concept Sizes = (std::is_convertible_v<PtoT, int64_t> && ...);
 
 struct Five {
     int64_t at[5];
@@ -19,20 +19,20 @@ template <auto... Known>
 inline constexpr int unknown = (0 + ... + (Known == DYNAMIC));
 
 // Written out: a loop would keep the sizes in memory.
-template <int64_t N1, int64_t N2, int64_t N3, int64_t N4, int64_t N5, int Count>
+template <int64_t PtoN1, int64_t PtoN2, int64_t PtoN3, int64_t PtoN4, int64_t PtoN5, int Count>
 PTO_INTERNAL constexpr void fill(int64_t (&into)[5], const int64_t (&given)[Count])
 {
     constexpr bool all = Count == 5;
     int next = 0;
-    if constexpr (N1 == DYNAMIC)
+    if constexpr (PtoN1 == DYNAMIC)
         into[0] = given[all ? 0 : next++];
-    if constexpr (N2 == DYNAMIC)
+    if constexpr (PtoN2 == DYNAMIC)
         into[1] = given[all ? 1 : next++];
-    if constexpr (N3 == DYNAMIC)
+    if constexpr (PtoN3 == DYNAMIC)
         into[2] = given[all ? 2 : next++];
-    if constexpr (N4 == DYNAMIC)
+    if constexpr (PtoN4 == DYNAMIC)
         into[3] = given[all ? 3 : next++];
-    if constexpr (N5 == DYNAMIC)
+    if constexpr (PtoN5 == DYNAMIC)
         into[4] = given[all ? 4 : next++];
 }
 
@@ -74,25 +74,25 @@ constexpr Five strides_of(Layout layout, int64_t rows, int64_t cols, int64_t c0)
     }
 }
 
-template <class T>
-inline constexpr int64_t block_of = 32 / sizeof(T);
+template <class PtoT>
+inline constexpr int64_t block_of = 32 / sizeof(PtoT);
 
 } // namespace pto_detail
 
 #define PTO_FIVE(Name, member, known)                                                                               \
-    template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,               \
-              int64_t N5 = DYNAMIC>                                                                                 \
+    template <int64_t PtoN1 = DYNAMIC, int64_t PtoN2 = DYNAMIC, int64_t PtoN3 = DYNAMIC, int64_t PtoN4 = DYNAMIC,   \
+              int64_t PtoN5 = DYNAMIC>                                                                              \
     struct Name {                                                                                                   \
-        static constexpr int64_t known[5] = {N1, N2, N3, N4, N5};                                                   \
-        int64_t member[5] = {N1 < 0 ? 1 : N1, N2 < 0 ? 1 : N2, N3 < 0 ? 1 : N3, N4 < 0 ? 1 : N4, N5 < 0 ? 1 : N5};  \
+        static constexpr int64_t known[5] = {PtoN1, PtoN2, PtoN3, PtoN4, PtoN5};                                    \
+        int64_t member[5] = {PtoN1 < 0 ? 1 : PtoN1, PtoN2 < 0 ? 1 : PtoN2, PtoN3 < 0 ? 1 : PtoN3, PtoN4 < 0 ? 1 : PtoN4, PtoN5 < 0 ? 1 : PtoN5}; \
         PTO_INTERNAL constexpr Name() {}                                                                            \
         template <class... Size>                                                                                    \
             requires(sizeof...(Size) > 0 && pto_detail::Sizes<Size...>)                                                 \
         PTO_INTERNAL constexpr Name(Size... size)                                                                   \
         {                                                                                                           \
-            static_assert(sizeof...(Size) == 5 || sizeof...(Size) == pto_detail::unknown<N1, N2, N3, N4, N5>,           \
+            static_assert(sizeof...(Size) == 5 || sizeof...(Size) == pto_detail::unknown<PtoN1, PtoN2, PtoN3, PtoN4, PtoN5>, \
                           #Name " takes five numbers, or as many as it has dynamic (-1) ones");                     \
-            pto_detail::fill<N1, N2, N3, N4, N5, sizeof...(Size)>(member, {static_cast<int64_t>(size)...});             \
+            pto_detail::fill<PtoN1, PtoN2, PtoN3, PtoN4, PtoN5, sizeof...(Size)>(member, {static_cast<int64_t>(size)...}); \
         }                                                                                                           \
     };
 
@@ -101,18 +101,18 @@ PTO_FIVE(Stride, stride, staticStride)
 
 #define PTO_FIVE_OF_2D(Name, Base, five)                                                                            \
     namespace pto_detail {                                                                                              \
-    template <Five S>                                                                                               \
-    using Base##Of = Base<S.at[0], S.at[1], S.at[2], S.at[3], S.at[4]>;                                             \
+    template <Five PtoS>                                                                                            \
+    using Base##Of = Base<PtoS.at[0], PtoS.at[1], PtoS.at[2], PtoS.at[3], PtoS.at[4]>;                              \
     }                                                                                                               \
-    template <class T, int64_t Rows = DYNAMIC, int64_t Cols = DYNAMIC, Layout L = Layout::ND>                       \
-    struct Name : pto_detail::Base##Of<pto_detail::five(L, Rows, Cols, pto_detail::block_of<T>)> {                              \
-        using Parent = pto_detail::Base##Of<pto_detail::five(L, Rows, Cols, pto_detail::block_of<T>)>;                          \
+    template <class PtoT, int64_t Rows = DYNAMIC, int64_t Cols = DYNAMIC, Layout PtoL = Layout::ND>                 \
+    struct Name : pto_detail::Base##Of<pto_detail::five(PtoL, Rows, Cols, pto_detail::block_of<PtoT>)> {                        \
+        using Parent = pto_detail::Base##Of<pto_detail::five(PtoL, Rows, Cols, pto_detail::block_of<PtoT>)>;                    \
         using Parent::Parent;                                                                                       \
-        static_assert(L != Layout::NZ || Rows == DYNAMIC || Rows % 16 == 0, "NZ takes rows in multiples of 16");    \
+        static_assert(PtoL != Layout::NZ || Rows == DYNAMIC || Rows % 16 == 0, "NZ takes rows in multiples of 16"); \
         PTO_INTERNAL constexpr Name() {}                                                                            \
-        template <class R, class C>                                                                                 \
-            requires pto_detail::Sizes<R, C>                                                                            \
-        PTO_INTERNAL constexpr Name(R rows, C cols) : Name(pto_detail::five(L, rows, cols, pto_detail::block_of<T>))        \
+        template <class PtoR, class PtoC>                                                                           \
+            requires pto_detail::Sizes<PtoR, PtoC>                                                                      \
+        PTO_INTERNAL constexpr Name(PtoR rows, PtoC cols) : Name(pto_detail::five(PtoL, rows, cols, pto_detail::block_of<PtoT>)) \
         {                                                                                                           \
         }                                                                                                           \
                                                                                                                     \
