@@ -12,7 +12,9 @@ from .flow.tree import Variable
 from .interface import Operand
 from .linear import width_of
 from .memory import CHOICES, LocalArray, MemoryError_, Reach
+from .ranges import range_of
 from .scalars import as_number, binary, choose, compared, define, integer, is_equal
+from .writer import hint_of
 
 _BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "i1": 1}
 _ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
@@ -175,6 +177,7 @@ def _choice(found: list[Operand], address: Address, reach: Reach, instruction: I
     if all(is_equal(operand, chosen) for operand in found):
         return chosen
     index, factor = _linear_index(address, reach, ctx)
+    _check_index(index, factor, address, reach, ctx)
     for number, operand in reversed(list(enumerate(found[:-1]))):
         equal = compared(ctx, "eq", index, Operand(index.type, (reach.low + number) * factor), "is_at")
         chosen = _one_of(equal, operand, chosen, instruction, ctx)
@@ -205,6 +208,32 @@ def _linear_index(address: Address, reach: Reach, ctx: Context) -> tuple[Operand
         scaled = binary(ctx, "mul", operand, Operand(operand.type, stride // unit))
         total = scaled if total is None else binary(ctx, "add", total, scaled)
     return (total if total is not None else Operand("i64", 0)), reach.stride // unit
+
+
+def _check_index(index: Operand, factor: int, address: Address, reach: Reach, ctx: Context) -> None:
+    """Emits the assertion that an index means one of the places that it selects, unless it surely does."""
+    low, high = reach.low * factor, reach.high * factor
+    key = address.terms, low, high
+    if ctx.writer.is_open(ctx.checked.get(key, -1)) or _is_within(address, reach.stride // factor, low, high, ctx):
+        return
+    distance = binary(ctx, "sub", index, Operand(index.type, low))
+    holds = compared(ctx, "ult", distance, Operand(index.type, high - low + 1), "is_inside")
+    if holds.value is None or not holds.value:
+        root = address.root.removeprefix("__const.") if isinstance(address.root, str) else address.root.name
+        name = hint_of(root.partition(".")[2] if isinstance(address.root, str) and root != address.root else root)
+        ctx.writer.emit(f'cf.assert {ctx.name(holds)}, "the index is outside of the array {name}"')
+        ctx.checked[key] = ctx.writer.scopes[-1]
+
+
+def _is_within(address: Address, unit: int, low: int, high: int, ctx: Context) -> bool:
+    least = most = 0
+    for value, stride in address.terms:
+        found = range_of(value, ctx.ranges)
+        if found is None:
+            return False
+        ends = [end * (stride // unit) for end in found]
+        least, most = least + min(ends), most + max(ends)
+    return low <= least and most <= high
 
 
 def _read(address: Address, offset: int, size: int, type: str, instruction: Instruction, ctx: Context) -> Operand:
@@ -305,6 +334,8 @@ def _store_at(address: Address, value: Operand, chosen: Operand | None, instruct
     if array is not None or reach.high - reach.low >= CHOICES:
         raise MemoryError_(instruction, _UNREADABLE)
     index, factor = _linear_index(address, reach, ctx) if address.terms else (None, 1)
+    if index is not None and chosen is None:
+        _check_index(index, factor, address, reach, ctx)
     for number, offset in enumerate(reach.offsets()):
         wanted = chosen
         if index is not None:

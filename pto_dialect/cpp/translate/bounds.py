@@ -9,6 +9,7 @@ from ..llvm.model import Operand as IrOperand
 from .context import Context
 from .flow.tree import Counted
 from .interface import Operand
+from .ranges import Range
 from .writer import hint_of
 
 
@@ -21,6 +22,8 @@ class Bounds:
     step: str
     counted: Counted
     start: str = ""
+    range: Range | None = None
+    """The numbers that the counter can be, where the bounds are constant."""
 
     @property
     def hint(self) -> str:
@@ -31,6 +34,8 @@ class Bounds:
     def bind(self, name: str, ctx: Context) -> None:
         """Gives the counter of the IR its value, in the body."""
         counter = self.counted.counter
+        if self.range is not None:
+            ctx.ranges[counter] = self.range
         index = name
         if self.counted.is_down:
             index = ctx.writer.define(f"arith.subi {self.start}, {name} : index", self.hint, True)
@@ -73,12 +78,19 @@ def emit_bounds(counted: Counted, ctx: Context) -> Bounds:
     if not counted.is_down:
         if not counted.is_entered:
             end = end.combine("maxsi", start.combine("addi", _Sum(ctx, 1)))
-        return Bounds(start.name, end.name, step.name, counted)
+        return Bounds(start.name, end.name, step.name, counted, range=_range(start.value, end.value, step.value))
     zero = _Sum(ctx, 0)
     distance = start.combine("subi", end)
     if not counted.is_entered:
         distance = distance.combine("maxsi", _Sum(ctx, 1))
     return Bounds(zero.name, distance.name, zero.combine("subi", step).name, counted, start.name)
+
+
+def _range(first: int | str, end: int | str, step: int | str) -> Range | None:
+    """Returns the numbers from ``first`` up to those below ``end``, where all are constant."""
+    if not isinstance(first, int) or not isinstance(end, int) or not isinstance(step, int) or step <= 0:
+        return None
+    return Range(first, first + max(end - 1 - first, 0) // step * step)
 
 
 def _index(operand: IrOperand, counted: Counted, ctx: Context) -> _Sum:

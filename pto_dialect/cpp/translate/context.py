@@ -15,6 +15,7 @@ from .elements import Elements, scalar_type
 from .flow.tree import Variable
 from .interface import Operand
 from .memory import LocalMemory
+from .ranges import Range
 from .writer import Writer, location_text
 
 _SCALARS = frozenset(("i1", "i8", "i16", "i32", "i64", "half", "bfloat", "float", "double"))
@@ -83,6 +84,10 @@ class Context:
         """For the name of an integer the name of the same number as index."""
         self.origins: dict[str, Value] = {}
         """For the name of a result its instruction."""
+        self.ranges: dict[Value, Range] = {}
+        """The numbers that counters of loops can be."""
+        self.checked: dict[object, int] = {}
+        """Indices that are asserted to be in range, with the region where they are."""
         self._nulls: dict[str, str] = {}
         self._casts: dict[str, tuple[str, int]] = {}
         self.debug = ""

@@ -15,6 +15,7 @@ from pto_dialect.cpp.errors import TranslationError
 from pto_dialect.cpp.translate import translate_module
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.nesting import EXECUTED
+from pto_dialect.runtime.errors import ProgramError
 
 FILES = files("cpp", "translate", "snapshots")
 HEADERS = ("/headers/",)
@@ -86,3 +87,46 @@ def test_branches_nest_as_deep_as_an_execution_allows(levels: int) -> None:
         out = np.zeros(levels + 2, np.int32)
         pto_dialect.compile(pto_dialect.parse(translate_module([("", text)])))(out, levels)
         assert out[0] == 7
+
+
+CHOSEN = """\
+define void @kernel_entry(ptr %out, i32 %n) {{
+entry:
+  %a = alloca [4 x i32]
+  %a1 = getelementptr [4 x i32], ptr %a, i32 0, i32 1
+  store i32 5, ptr %a1
+  %index = {index}
+  %place = getelementptr [4 x i32], ptr %a, i32 0, i32 %index
+  %old = load i32, ptr %place
+  %new = add i32 %old, 1
+  store i32 %new, ptr %place
+  %last = load i32, ptr %a1
+  store i32 %last, ptr %out
+  ret void
+}}
+"""
+
+
+@pytest.mark.parametrize("number", [-(2**31), -1, 0, 1, 3, 4, 2**31 - 1])
+def test_an_index_outside_of_a_small_array_ends_the_execution(number: int) -> None:
+    text = translate_module([("", CHOSEN.format(index="add i32 %n, 0"))])
+    assert text.count("cf.assert") == 1, "the load asserts it, the store need not"
+    program = pto_dialect.compile(pto_dialect.parse(text))
+    out = np.zeros(1, np.int32)
+    if 0 <= number < 4:
+        program(out, number)
+        assert out[0] == 5 + (number == 1)
+    else:
+        with pytest.raises(ProgramError, match="the index is outside of the array a"):
+            program(out, number)
+
+
+@pytest.mark.parametrize(
+    ("index", "is_asserted"),
+    [
+        ("and i32 %n, 3", False), ("and i32 %n, 7", True), ("urem i32 %n, 4", False), ("urem i32 %n, 5", True),
+        ("srem i32 %n, 4", True), ("xor i32 %n, 1", True),
+    ],
+)  # fmt: skip
+def test_an_index_is_asserted_where_it_may_be_outside(index: str, is_asserted: bool) -> None:
+    assert ("cf.assert" in translate_module([("", CHOSEN.format(index=index))])) == is_asserted
