@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pto_dialect.cpp.compiler import INCLUDE
-from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
 
 HEAD = """\
 #include <pto/pto-inst.hpp>
@@ -85,3 +85,30 @@ extern "C" __global__ AICORE void k(__gm__ float *x) {
 """
     text = program(includes + kernel, *(f"{letter}=64" for letter in string.ascii_uppercase))
     assert "pto.tadds" in text and "1x64xf32" in text
+
+
+def test_number_of_the_arguments_of_a_run_time_has_its_type() -> None:
+    text = program("""
+#include "tensor.h"
+extern "C" __global__ AICORE void kernel_entry(__gm__ int64_t *args) {
+  Tile<TileType::Vec, float, 1, 64> t;
+  TASSIGN(t, 0);
+  TADDS(t, t, from_u64<float>(static_cast<uint64_t>(args[0])));
+}
+""")
+    assert "(%args_0: i64)" in text
+    assert re.search(r"arith\.bitcast %\w+ : i32 to f32", text)
+
+
+@pytest.mark.parametrize("word", ["asm", "__asm__", "__asm"])
+def test_assembly_outside_of_functions_is_refused_at_its_line(word: str) -> None:
+    with pytest.raises(CppError) as caught:
+        program(f'{word}("other:");\nextern "C" __global__ AICORE void k(__gm__ float *x) {{}}\n')
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == "assembly outside of functions cannot be translated"
+    assert diagnostic.span is not None and diagnostic.span.line == 3
+
+
+def test_symbol_that_a_library_declares_in_assembly_is_no_assembly_of_the_kernel() -> None:
+    declared = program('asm(".globl other");\nextern "C" __global__ AICORE void k(__gm__ float *x) {}\n')
+    assert "func.func @k(" in declared

@@ -38,6 +38,8 @@ class Module:
         self.types = Types()
         self.metadata = Metadata()
         self.globals: dict[str, GlobalVariable] = {}
+        self.has_assembly = False
+        """Whether there is assembly outside of functions, other than declarations of symbols by a library."""
         self._texts: dict[str, tuple[int, int]] = {}
         self._lines: list[str] = []
         self._functions: dict[str, Function] = {}
@@ -109,6 +111,8 @@ def read_module(text: str) -> Module:
             _read_global(module, line)
         elif line.startswith("%") and (match := _TYPE.match(line)):
             module.types.named[match[1]] = match[2]
+        elif line.startswith("module asm ") and not line.startswith('module asm ".globl '):
+            module.has_assembly = True
         number += 1
     return module
 

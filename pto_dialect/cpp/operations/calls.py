@@ -26,7 +26,6 @@ Given = Tile | Tensor | Named
 
 _SCALARS = frozenset(("pto.tload", "pto.tstore", "pto.tcvt"))
 """Operations that count single numbers of 4 bits in vector tiles, where the dialect counts pairs."""
-_FILLS = {"InPlace": "pto.tfillpad_inplace", "Expand": "pto.tfillpad_expand"}
 _FLOATS = {"half": "f16", "bfloat": "bf16", "float": "f32"}
 _RESULTS = {"pto.comm.ttest": "i1"}
 """Types of results."""
@@ -42,8 +41,6 @@ def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named 
     groups = [one for one in call.groups if one.kind not in ("enum", "event")]
     row = _row(call, groups, modes, emitter)
     mnemonic = row.mnemonic
-    if mnemonic == "pto.tfillpad":
-        mnemonic = _FILLS.get(modes.get("fill", ""), mnemonic)
     op = op_class(mnemonic)
     attributes = attributes_of(op, modes, call, emitter)
     given = _given(row, groups, op, call, emitter, attributes)

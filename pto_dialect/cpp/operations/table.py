@@ -149,8 +149,8 @@ TEXTRACT textract dst src #preQuantScalar:i64 #indexRow:index #indexCol:index
 TEXTRACT textract dst src fp #indexRow:index #indexCol:index
 TEXTRACT_FP textract dst src fp #indexRow:index #indexCol:index
 TFILLPAD tfillpad dst src
-TFILLPAD_EXPAND tfillpad_expand dst src
-TFILLPAD_INPLACE tfillpad_inplace dst src
+TFILLPAD_EXPAND tfillpad dst src
+TFILLPAD_INPLACE tfillpad dst src
 TINSERT tinsert dst src
 TINSERT tinsert dst src #indexRow:index #indexCol:index
 TINSERT tinsert dst src #preQuantScalar:i64 #indexRow:index #indexCol:index

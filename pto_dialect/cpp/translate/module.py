@@ -33,6 +33,7 @@ _ENTRY = "pto.entry"
 _KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
 _TEMPLATE = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}()]*\b__global__\b[^;{}()]*?(\w+)\s*\(")
+_ASSEMBLY = re.compile(r"^(?:__)?asm(?:__)?\b", re.MULTILINE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 
 
@@ -142,6 +143,9 @@ def _located(part: _Part) -> Iterator[None]:
 
 def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str], sources: Mapping[str, str]) -> _Part:
     """Returns the part of a kernel that one module has."""
+    if module.has_assembly:
+        message = "assembly outside of functions cannot be translated"
+        raise TranslationError(message, _line_of_assembly(sources), "use the functions of the instruction set")
     name = find_entry(module, entry, sources)
     function = module.function(name)
     if function is None:
@@ -154,6 +158,15 @@ def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str
         part.memory = LocalMemory(function, part.flow.order, module)
         part.elements = Elements(function, part.flow.order, part.memory)
     return part
+
+
+def _line_of_assembly(sources: Mapping[str, str]) -> SourceLocation | None:
+    """Returns the first line of a text that begins with assembly; the compiler's output has none for it."""
+    for name, text in sources.items():
+        match = _ASSEMBLY.search(text)
+        if match is not None:
+            return SourceLocation(name, text.count("\n", 0, match.start()) + 1, 1)
+    return None
 
 
 def find_entry(module: Module, entry: str | None, sources: Mapping[str, str]) -> str:

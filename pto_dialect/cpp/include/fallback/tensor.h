@@ -35,4 +35,14 @@ struct alignas(64) ChipTensor {
     }
 };
 static_assert(sizeof(ChipTensor) == 128);
+
+// The number that a run time has put into an element of the array of arguments.
+template <class PtoT>
+inline PtoT from_u64(uint64_t bits)
+{
+    static_assert(sizeof(PtoT) <= sizeof(uint64_t), "from_u64: type must fit in 8 bytes");
+    PtoT value;
+    __builtin_memcpy(&value, &bits, sizeof(PtoT));
+    return value;
+}
 typedef ChipTensor Tensor;
