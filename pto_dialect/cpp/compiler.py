@@ -181,20 +181,29 @@ def _run(
 def _check_includes(files: Sequence[str], included: IncludedFiles, compiler: Compiler, name: str) -> None:
     """Raises ``IncludeError`` where a file is outside of the project; nothing of what the compiler said is shown."""
     if embeds(included.whole):
-        raise IncludeError(f"{name}:1:1: fatal error: #embed is not read")
+        raise IncludeError(f"{_place_of('embed', '', included, compiler, name)}: fatal error: #embed is not read")
     outside = outside_file(files, included.folder, [*included.folders, INCLUDE], compiler)
     if outside is not None:
-        line, column = _line_of_include(included.text, outside)
+        place = _place_of("include", os.path.basename(outside), included, compiler, name)
         advice = f"'{outside}' is outside of the project; name its folder with -I"
-        raise IncludeError(f"{name}:{line}:{column}: fatal error: {advice}")
+        raise IncludeError(f"{place}: fatal error: {advice}")
 
 
-def _line_of_include(text: str, path: str) -> tuple[int, int]:
-    """Where a text includes a file, by its name; its beginning where it does not say so."""
+def _place_of(directive: str, file: str, included: IncludedFiles, compiler: Compiler, name: str) -> str:
+    """Where a text that may be shown has a directive with the name of a file; else the beginning of the kernel."""
+    for path, text in {name: included.text, **included.files}.items():
+        line = _line_of(directive, file, text)
+        if line and (path == name or not outside_file([path], included.folder, [*included.folders, INCLUDE], compiler)):
+            return f"{path}:{line}"
+    return f"{name}:1:1"
+
+
+def _line_of(directive: str, file: str, text: str) -> str:
+    """Line and column of the first directive with the name of a file; empty where a text does not have it like that."""
     for number, line in enumerate(text.splitlines(), 1):
-        if "include" in line and os.path.basename(path) in line:
-            return number, max(line.find('"'), line.find("<"), 0) + 1
-    return 1, 1
+        if directive in line and file in line and line.lstrip().startswith(("#", "%:")):
+            return f"{number}:{max(line.find(chr(34)), line.find('<'), 0) + 1}"
+    return ""
 
 
 def _message(code: int, output: str, folder: str) -> str:

@@ -40,6 +40,7 @@ OPTION = "cpp-option"
 _MESSAGE = re.compile(
     r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|note): (?P<text>.*)"
 )
+_KERNEL = re.compile(r"^[^/\n]*?\b__global__\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def compile_kernel(text: str, name: str, options: CppOptions) -> Compiled:
         rule = INCLUDED if isinstance(error, IncludeError) else COMPILE
         raise CppError(tuple(_compiler_messages(str(error), files, rule))) from None
     except TranslationError as error:
-        raise CppError((_translation_message(error, files),)) from None
+        raise CppError((_translation_message(error, files, _first_kernel(text, name)),)) from None
     files.register(program)
     return Compiled(program, tuple(one.command for one in irs))
 
@@ -153,12 +154,19 @@ def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagn
     yield from own or found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
 
 
-def _translation_message(error: TranslationError, files: Origins) -> Diagnostic:
+def _first_kernel(text: str, name: str) -> SourceLocation:
+    """Where errors about the whole file are shown: at its first kernel, at its beginning where it has none."""
+    match = _KERNEL.search(text)
+    before = text[: match.end() - len("__global__")] if match else ""
+    return SourceLocation(name, before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def _translation_message(error: TranslationError, files: Origins, otherwise: SourceLocation) -> Diagnostic:
     def frame(location: SourceLocation) -> Frame:
         return Frame(location.file, max(location.line, 1), max(location.column, 1))
 
-    stack = error.location.frames() if error.location is not None else []
-    span = files.span(frame(stack[0])) if stack else None
+    stack = (error.location or otherwise).frames()
+    span = files.span(frame(stack[0]))
     notes = [Note(text, files.span(frame(where)) if where is not None else None) for text, where in error.notes]
     notes += [Note(CALLED, files.span(frame(caller))) for caller in stack[1:]]
     return Diagnostic(TRANSLATE, Severity.ERROR, error.message, span, tuple(notes), error.help or None)

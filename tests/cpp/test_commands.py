@@ -1,7 +1,9 @@
 """The commands on C++ kernels: what they print, what they name, and their exit codes."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pto_dialect
 from pto_dialect import recording
 from run_lines import CommandResult, run_command
 
+GUIDE = Path(__file__).parents[2] / "docs" / "cpp.md"
 KERNEL = (Path(__file__).parents[2] / "examples" / "cpp" / "add_exp.cpp").read_text(encoding="utf-8")
 WAIT = "    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n"
 
@@ -128,6 +131,7 @@ def test_commands_that_compile(folder: Path) -> None:
         ("pto-run add.cpp --auto --cxx no-such-compiler", "install one with `pip install 'pto-dialect[cpp]'`"),
         ("pto-opt a.pto -DX", "-D is about C++ kernels"),
         ("pto-opt add.cpp --fix", "C++ kernels are changed by hand"),
+        ("pto-opt add.cpp -I missing", "-I names 'missing', which is no folder"),
     ],
 )
 def test_wrong_command_lines(folder: Path, line: str, text: str) -> None:
@@ -135,6 +139,36 @@ def test_wrong_command_lines(folder: Path, line: str, text: str) -> None:
     result = command(line)
     assert result.exit_code == 2
     assert text in " ".join(result.stderr.decode().split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "\ntemplate <typename T>\n__global__ AICORE void k(__gm__ T *x) {}",
+            "k.cpp:3:1: error: the kernel k is a template",
+        ),
+        (
+            "__global__ AICORE void k() {}\n__global__ AICORE void m() {}",
+            "k.cpp:1:1: error: the file has several kernels",
+        ),
+        ("void k() {}", "k.cpp:1:1: error: the file has no kernel"),
+    ],
+)
+def test_file_without_one_kernel_is_named(folder: Path, text: str, message: str) -> None:
+    (folder / "k.cpp").write_text(text, encoding="utf-8")
+    result = command("pto-opt k.cpp")
+    assert (result.exit_code, result.stderr.decode().splitlines()[0].split(" [")[0]) == (1, message)
+
+
+@pytest.mark.parametrize(("included", "place"), [("", "k.cpp:2:10"), ("a.h", "/a.h:3:10")])
+def test_include_from_outside_is_named_at_its_line(folder: Path, included: str, place: str) -> None:
+    outside = '#include "/etc/passwd"\n'
+    (folder / "a.h").write_text("\n\n" + outside, encoding="utf-8")
+    (folder / "k.cpp").write_text(f'\n#include "{included}"\n' if included else "\n" + outside, encoding="utf-8")
+    result = command("pto-opt k.cpp")
+    assert result.exit_code == 1
+    assert f"{place}: error: '/etc/passwd' is outside of the project" in result.stderr.decode().splitlines()[0]
 
 
 def test_compiled_from_python(folder: Path) -> None:
@@ -147,6 +181,15 @@ def test_compiled_from_python(folder: Path) -> None:
         pto_dialect.compile_cpp(KERNEL.replace("TADD(c, a, b)", "TADD(c, a, d)"))
     with pytest.raises(FileNotFoundError):
         pto_dialect.compile_cpp("missing.cpp")
+
+
+def test_documented_calls_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "add_exp.cpp").write_text(KERNEL, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    [shown] = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {"np": np, "pto_dialect": pto_dialect}
+    exec(shown, names)
+    np.testing.assert_allclose(names["z"], np.exp(np.float32(2)), rtol=1e-6)
 
 
 def test_debugger_shows_the_cpp_text(folder: Path) -> None:

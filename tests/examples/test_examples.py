@@ -103,9 +103,9 @@ SHARED = [(example, case) for example, case in CASES if case.blocks > 1]
 def test_any_number_of_blocks(example: str, case: Case, blocks: int) -> None:
     """Blocks share the work whatever their number, and one without work does nothing."""
     wanted = run_all.load(example)[1](case.entry, case.data, "fast")
-    module = pto_dialect.parse((FOLDER / example / case.program).read_text(encoding="utf-8"))
+    module = module_of(FOLDER / example / case.program, "a5")
     arguments = copied(case.data)
-    returned = compile_kernel(module, case.entry, "a5")(*arguments.values(), blocks=blocks)
+    returned = compile_kernel(module, entry_of(case), "a5")(*arguments.values(), blocks=blocks)
     for name, result in outputs(case, arguments, returned).items():
         assert wanted[name].error(result) <= wanted[name].tolerance
 
