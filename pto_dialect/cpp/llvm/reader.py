@@ -85,6 +85,13 @@ class Module:
         read = [(offset, value) for offset, value in found if isinstance(value, (Constant, Global))]
         return read if len(read) == len(found) else None
 
+    def may_change(self, variable: str, function: str) -> bool:
+        """Returns whether functions besides ``function`` do more with a variable than load it."""
+        start, end = self._texts[function]
+        symbol = re.compile(rf'@"?{re.escape(variable)}(?![\w.$-])')
+        others = (line for number, line in enumerate(self._lines) if not start <= number <= end)
+        return any(symbol.search(line) and line.startswith(" ") and " = load " not in line for line in others)
+
     def annotated(self, word: str) -> list[str]:
         """Returns the functions with ``annotate(word)``, each once, in the order of the annotations."""
         variable = self.globals.get("llvm.global.annotations")

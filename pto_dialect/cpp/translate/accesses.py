@@ -325,8 +325,6 @@ def store_local(address: LocalAddress, value: Operand, instruction: Instruction,
 def _store_at(address: Address, value: Operand, chosen: Operand | None, instruction: Instruction, ctx: Context) -> None:
     size = ctx.module.types.size(value.type)
     reach = ctx.memory.reach(address, size)
-    if isinstance(address.root, str):
-        ctx.fail(f"the global variable {address.root} is changed", "use an argument or a local variable")
     array = ctx.memory.array(address, reach, size)
     if array is not None and chosen is None:
         _store_element(array[0], array[1], address, reach, value, ctx)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..llvm.model import Constant, Instruction
 from .accesses import constant_length, element_bytes, load_local, reinterpret, set_element, store_local
 from .addresses import LocalAddress, alternatives
+from .calls import plain_name
 from .context import Context, Pointer
 from .interface import Operand
 from .memory import MemoryError_
@@ -102,6 +103,12 @@ def _fill(instruction: Instruction, target: LocalAddress | None, length: int, ct
         store_local(target.plus(offset), value, instruction, ctx)
 
 
+def _is_known(root: str, ctx: Context) -> bool:
+    """Returns whether a variable always has its initial value, which this file states."""
+    variable = ctx.module.globals[root]
+    return variable.is_constant or bool(variable.initial and not ctx.module.may_change(root, ctx.memory.function.name))
+
+
 def fill_tables(ctx: Context) -> None:
     """Gives the cells of constant tables their values, and makes the arrays, at the begin of the function."""
     for root, cells in ctx.memory.cells.items():
@@ -111,8 +118,11 @@ def fill_tables(ctx: Context) -> None:
             array.name = ctx.writer.head(f"pto.declare_local_array -> !pto.local_array<{array.count}x{element}>", hint)
         if not isinstance(root, str):
             continue
-        if not ctx.module.globals[root].is_constant:
-            ctx.fail(f"the kernel uses the global variable {root}", "use a constant, an argument or a local variable")
+        if not _is_known(root, ctx):
+            ctx.fail(
+                f"the kernel uses the global variable {plain_name(root)}",
+                "use a constant, an argument or a local variable",
+            )
         values = dict(ctx.module.cells(root) or ())
         for offset, (_, variable) in cells.variables.items():
             value = values.get(offset)

@@ -15,7 +15,7 @@ from ..llvm.model import Constant, Function, Global, Instruction, Operand, Value
 from ..llvm.reader import Module
 from ..llvm.types import TypeReadError
 from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
-from .calls import is_interface
+from .calls import is_interface, plain_name
 from .choices import number_choices
 from .flow.tree import Variable
 from .linear import multiple_of
@@ -83,6 +83,7 @@ class LocalMemory:
 
     def __init__(self, function: Function, order: list[str], module: Module) -> None:
         self.module = module
+        self.function = function
         self.choices = number_choices(function, order, module)
         self.addresses = local_addresses(function, order, module, self.choices)
         self.cells: dict[Root, Cells] = {}
@@ -110,6 +111,7 @@ class LocalMemory:
         elif opcode == "store":
             if self.address(instruction.operands[0]) is not None:
                 raise MemoryError_(instruction, "the address of a local variable is stored", _BY_VALUE)
+            self._refuse_change(instruction, self.address(instruction.operands[1]))
             self._note_access(instruction, instruction.operands[1], instruction.operands[0].type)
         elif opcode == "call" and instruction.word.startswith(_COPIES + _FILLS):
             self._note_block(instruction)
@@ -122,6 +124,12 @@ class LocalMemory:
                         raise MemoryError_(instruction, *describe(instruction, self.module.function_names))
                     what = "chosen at run time" if opcode in ("phi", "select") else "passed on"
                     raise MemoryError_(instruction, f"the address of a local variable is {what}", _BY_VALUE)
+
+    def _refuse_change(self, instruction: Instruction, address: LocalAddress | None) -> None:
+        for place in alternatives(address) if address is not None else ():
+            if isinstance(place.root, str):
+                what = f"the global variable {plain_name(place.root)} is changed"
+                raise MemoryError_(instruction, what, "use an argument or a local variable")
 
     def _cells_of(self, address: Address, instruction: Instruction) -> Cells:
         known = self.cells.get(address.root)
@@ -204,6 +212,7 @@ class LocalMemory:
         number = length.value if isinstance(length, Constant) else None
         if not isinstance(number, int):
             raise MemoryError_(instruction, "the length of a copy of local memory is no constant")
+        self._refuse_change(instruction, target)
         targets = alternatives(target) if target is not None else ()
         sources = alternatives(source) if source is not None else ()
         for address in (*targets, *sources):
