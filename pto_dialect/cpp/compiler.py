@@ -26,7 +26,7 @@ SECONDS = 30
 MEGABYTES = 6000
 
 FLAGS = (
-    *("-std=c++20", "-O1", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names"),
+    *("-std=c++20", "-O1", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names", "-UNDEBUG"),
     # Loops stay loops, calculations stay as they are written.
     *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
     *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),

@@ -112,3 +112,29 @@ def test_assembly_outside_of_functions_is_refused_at_its_line(word: str) -> None
 def test_symbol_that_a_library_declares_in_assembly_is_no_assembly_of_the_kernel() -> None:
     declared = program('asm(".globl other");\nextern "C" __global__ AICORE void k(__gm__ float *x) {}\n')
     assert "func.func @k(" in declared
+
+
+CHECKED = """
+#include <cassert>
+constexpr int twice(int n) { assert(n > 0); return 2 * n; }
+static_assert(twice(2) == 4);
+extern "C" __global__ AICORE void k(__gm__ int32_t *x, int n) {
+  assert(n > 3 && "small");
+  PTO_ASSERT(n % 8 == 0, "the number must be a multiple of 8");
+  if (n > 90)
+    __builtin_trap();
+  x[0] = n;
+}
+"""
+
+
+def test_checks_and_traps_of_a_kernel_stay() -> None:
+    text = program(CHECKED)
+    assert re.search(r'cf\.assert %\w+, "n > 3 && \\"small\\""', text)
+    assert re.search(r'cf\.assert %\w+, "n % 8 == 0"', text)
+    assert text.count("pto.trap") == 1
+
+
+def test_assertions_are_left_out_where_a_definition_says_so() -> None:
+    text = program(CHECKED, "NDEBUG")
+    assert "n > 3" not in text and "n % 8 == 0" in text

@@ -146,6 +146,7 @@ PTO_WITHOUT_OPERANDS(set_atomic_s32)
 PTO_WITHOUT_OPERANDS(set_atomic_s16)
 PTO_WITHOUT_OPERANDS(set_atomic_s8)
 PTO_WITHOUT_OPERANDS(trap)
+#define __builtin_trap() ::trap()
 PTO_INLINE void set_vector_mask(uint64_t high, uint64_t low)
 {
     __pto_call("set_vector_mask", "scalar:ui64", high, "scalar:ui64", low);

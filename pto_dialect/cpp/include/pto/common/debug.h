@@ -1,4 +1,7 @@
-// Checks that a device leaves out.
+// Checks of the program that a kernel becomes: cf.assert with the text of the condition.
 #pragma once
-#define PTO_ASSERT(...) ((void)0)
+#define PTO_CHECKED(text, ...)                       \
+    (__builtin_is_constant_evaluated() ? (void)0     \
+                                       : __pto_call("assert", "check:" text, static_cast<bool>(__VA_ARGS__)))
+#define PTO_ASSERT(condition, ...) PTO_CHECKED(#condition, condition)
 #define DEBUG_CHECK(...) ((void)0)
