@@ -14,6 +14,7 @@ from ..llvm.model import Function
 from ..llvm.reader import IrError, Module, read_module
 from .blocks import fill_tables
 from .context import Context, Frames
+from .declared import use_declared
 from .elements import Elements, share_elements
 from .emit import TreeEmitter
 from .emitter import FunctionEmitter
@@ -157,6 +158,7 @@ def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str
     with _located(part):
         part.memory = LocalMemory(function, part.flow.order, module)
         part.elements = Elements(function, part.flow.order, part.memory)
+        use_declared(function, part.elements, readable_name(module, name), sources.values())
     return part
 
 

@@ -130,3 +130,10 @@ def test_an_index_outside_of_a_small_array_ends_the_execution(number: int) -> No
 )  # fmt: skip
 def test_an_index_is_asserted_where_it_may_be_outside(index: str, is_asserted: bool) -> None:
     assert ("cf.assert" in translate_module([("", CHOSEN.format(index=index))])) == is_asserted
+
+
+def test_a_pointer_that_is_not_accessed_has_the_type_that_its_parameter_declares() -> None:
+    text = "define void @k(ptr %x, ptr %y) {\nentry:\n  store i16 1, ptr %y\n  ret void\n}\n"
+    source = 'extern "C" __global__ AICORE void k(__gm__ float *__restrict x, __gm__ half *y) {}\n'
+    program = translate_module([("", text)], entry="k", sources={"k.cpp": source})
+    assert "@k(%x: !pto.ptr<f32>, %y: !pto.ptr<i16>)" in program
