@@ -18,7 +18,7 @@ def cases(seed: int = 36) -> list[Case]:
     left, right = rng.standard_normal((2, SIZE, SIZE)).astype(np.float16)
     c = np.zeros((SIZE, SIZE), np.float32)
     row = {"x": x, "y": y, "z": np.zeros_like(x), "n": ROWS}
-    both = {"area": np.zeros(64, np.int8), "c": c, "a": left, "b": right}
+    both = {"area": np.zeros(64, np.uint64), "c": c, "a": left, "b": right}
     return [
         Case("add_exp", "add_exp.cpp", f"{ROWS} rows of {WIDTH}, f32", row, ("z",), ("a2a3", "a5")),
         Case("gemm", "gemm.cpp", "64x192x64, f16 -> f32", {"c": c, "a": a, "b": b}, ("c",), ("a2a3",)),
