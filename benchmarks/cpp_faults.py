@@ -18,7 +18,7 @@ from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
-from planted_faults import FAULTS, FOLDER, RUNS, places
+from planted_faults import FAULTS, RUNS, kernel_path, places
 
 
 def report(path: str, kernel: str) -> tuple[str, float]:
@@ -34,7 +34,7 @@ def report(path: str, kernel: str) -> tuple[str, float]:
 def wrong(wanted: str, folder: str, seconds: list[float]) -> Iterator[str]:
     """Yields what is missed, and what is reported of correct kernels."""
     for kernel in RUNS:
-        text, _ = report(str(FOLDER / f"{kernel}.cpp"), kernel)
+        text, _ = report(str(kernel_path(kernel)), kernel)
         if json.loads(text)["diagnostics"]:
             yield f"{kernel} is correct: {text}"
     for fault in FAULTS:

@@ -1,4 +1,4 @@
-"""Faults that are planted into the C++ kernels of ``tests/cpp/planted``, and what has to be reported where."""
+"""Faults that are planted into C++ kernels, those of the examples too, and what has to be reported where."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parents[1] / "cpp" / "planted"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "cpp"
+
+
+def kernel_path(kernel: str) -> Path:
+    """Returns the file of a correct kernel."""
+    own = FOLDER / f"{kernel}.cpp"
+    return own if own.exists() else EXAMPLES / own.name
 
 
 class Fault(NamedTuple):
@@ -23,7 +30,7 @@ class Fault(NamedTuple):
 
     def text(self) -> str:
         """Returns the incorrect kernel."""
-        text = (FOLDER / f"{self.kernel}.cpp").read_text(encoding="utf-8")
+        text = kernel_path(self.kernel).read_text(encoding="utf-8")
         assert text.count(self.old) == 1, self.old
         return text.replace(self.old, self.new)
 
@@ -41,7 +48,7 @@ RUNS = {
     "gemm": "--arg c=zeros:f32:4096 --arg a=random:f16:12288 --arg b=random:f16:12288",
     "tail": "--arg in=random:f32:2560 --arg out=zeros:f32:2560 --arg rows=40 --arg s=2.0",
     "blocks": "--arg in=random:f32:1024 --arg bias=random:f32:128 --arg out=zeros:f16:1024 --blocks 2",
-    "cores": "--auto",
+    "product_plus_one": "--auto",
     "scalars": "--arg in=ones:f32:64 --arg out=zeros:f32:64",
 }
 """The launch of each kernel, correct or incorrect."""
