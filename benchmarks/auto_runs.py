@@ -28,7 +28,7 @@ import pto_dialect
 from pto_dialect.api import Module
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.driver.explore.listing import list_functions
-from pto_dialect.driver.explore.made_up import make_up, values_of
+from pto_dialect.driver.explore.synthesized import synthesize_arguments, values_of
 from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry, symbol_of
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
@@ -90,7 +90,7 @@ def listed_wrong(kernel: Kernel, module: Module, seen: Counter[str]) -> Iterator
     run leaves although they are not listed as read; ``seen`` counts directions."""
     names = [name for name, _ in kernel.arguments]
     directions = listed_directions(kernel, module)
-    before = values_of(kernel, {}, dict(make_up(kernel, {}, 0, 1)))
+    before = values_of(kernel, {}, dict(synthesize_arguments(kernel, {}, 0, 1)))
     after = run_with(kernel, before)
     for name, direction, old, new in zip(names, directions, before, after, strict=True):
         if isinstance(old, np.ndarray):

@@ -25,7 +25,7 @@ from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.split import split_input
-from pto_dialect.driver.explore.made_up import make_up, values_of
+from pto_dialect.driver.explore.synthesized import synthesize_arguments, values_of
 from pto_dialect.ir.core.types import TileBufType, TileType
 from pto_dialect.passes.forms.level1 import to_level1
 from pto_dialect.passes.forms.level2 import to_level2
@@ -104,7 +104,7 @@ def run_outcome(one: ModuleOp, other: ModuleOp) -> str:
             if [argument for argument, _ in left.arguments] != [argument for argument, _ in right.arguments]:
                 continue
             with redirect_stdout(StringIO()), deadline(_SECONDS):
-                given = dict(make_up(left, {}, 0, 1))
+                given = dict(synthesize_arguments(left, {}, 0, 1))
                 bits: list[list[bytes]] = []
                 for kernel in (left, right):
                     values = values_of(kernel, {}, given)

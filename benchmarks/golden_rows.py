@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.driver.launch.document import LaunchError
 from pto_dialect.driver.launch.plan import read_plan
 from pto_dialect.driver.launch.session import Settings, run_plan
-from pto_dialect.driver.run.outcome import FINDINGS, Streams
+from pto_dialect.driver.run.status import FINDINGS, Streams
 from pto_dialect.targets.backend import Backend, backend_named
 
 PASS, FAIL, REFUSED, FOUND, NO_GOLDEN = "pass", "FAIL", "REFUSED", "FOUND", "no-golden"

@@ -30,7 +30,7 @@ from xdsl.ir import Operation
 from pto_dialect import parse
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.driver.explore import made_up
+from pto_dialect.driver.explore import synthesized
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.assign_memory.assign import AssignMemoryPass, lacking
@@ -159,8 +159,8 @@ def prove(text: str, path: str, lowering: Lowering, totals: Totals) -> None:
         plain = RunOptions(cross_core="p2p", accumulate="exact")
         try:
             kernel = Kernel(before, name, chip, plain)
-            given = made_up.make_up(kernel, {}, 1, 1)
-            values = made_up.values_of(kernel, {}, dict(given))
+            given = synthesized.synthesize_arguments(kernel, {}, 1, 1)
+            values = synthesized.values_of(kernel, {}, dict(given))
             kernel.run(copies(values), 1)
         except (ProgramError, BindingError):
             totals.count["does not run alone"] += 1

@@ -27,7 +27,7 @@ from xdsl.ir import Operation
 from pto_dialect import parse
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.driver.explore import made_up
+from pto_dialect.driver.explore import synthesized
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -147,8 +147,8 @@ def prove(row: dict[str, str], text: str, lowered: ModuleOp, totals: Totals) -> 
     place = (row["function"], row["target"])
     try:
         kernel = Kernel(parse(text, row["program"]), *place, plain)
-        given = made_up.make_up(kernel, {}, 1, 1)
-        values = made_up.values_of(kernel, {}, dict(given))
+        given = synthesized.synthesize_arguments(kernel, {}, 1, 1)
+        values = synthesized.values_of(kernel, {}, dict(given))
         expected = copies(values)
         kernel.run(expected, 1)
     except (ProgramError, BindingError):

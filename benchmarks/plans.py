@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from plan_edits import edited
-from plan_outcomes import outcome
+from program_results import describe_program
 
 TARGETS = (None, "a2a3", "a5")
 _SHOWN = 4_000
@@ -26,9 +26,9 @@ _SHOWN = 4_000
 
 def differences(text: str, *, printed: bool, targets: Sequence[str | None] = TARGETS) -> Iterator[str]:
     """Lines that state where reading ``text`` with plans gives something else than the grammar."""
-    expected = outcome(text, targets, plans=False, printed=printed)
+    expected = describe_program(text, targets, plans=False, printed=printed)
     for _ in range(2 if printed else 1):
-        found = outcome(text, targets, plans=True, printed=printed)
+        found = describe_program(text, targets, plans=True, printed=printed)
         if found != expected:
             yield from difflib.unified_diff(expected, found, "grammar", "plans", lineterm="", n=0)
             return

@@ -24,10 +24,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from rows import front, runs, start, watch
+from rows import front, instrumented, runs, start
 from rows.row import CLOCK, Row, Times
 
-ROWS: dict[str, Row] = {**front.ROWS, **start.ROWS, **runs.ROWS, **watch.ROWS}
+ROWS: dict[str, Row] = {**front.ROWS, **start.ROWS, **runs.ROWS, **instrumented.ROWS}
 TOLERANCE = 1.03
 
 

@@ -59,7 +59,7 @@ def _launch(path: Path) -> Iterator[str]:
     from pto_dialect.driver.launch.document import LaunchError
     from pto_dialect.driver.launch.plan import read_plan
     from pto_dialect.driver.launch.session import Settings, run_plan
-    from pto_dialect.driver.run.outcome import Streams
+    from pto_dialect.driver.run.status import Streams
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "run")

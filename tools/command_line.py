@@ -327,7 +327,7 @@ def check_settings(ctx: click.Context, inputs: Iterable[Input], refused: bool, c
     reported in the ``form`` of the diagnostics."""
     if refused:
         return
-    from pto_dialect.driver.project.place import folder_of, settings_file  # deferred: start-up
+    from pto_dialect.driver.project.settings_path import folder_of, settings_file  # deferred: start-up
 
     for folder in dict.fromkeys(folder_of(item.path) for item in inputs):
         file = settings_file(folder)

@@ -143,7 +143,7 @@ def _name() -> str:
 def _states(paths: Sequence[str], inputs: Sequence[Input]) -> dict[str, State]:
     """What a run over ``inputs`` looks at: the files, the folders that were searched for them, and where settings of
     projects may be."""
-    from pto_dialect.driver.project.place import OWN, SHARED, folder_of  # deferred: start-up
+    from pto_dialect.driver.project.settings_path import OWN, SHARED, folder_of  # deferred: start-up
 
     found = [item.path for item in inputs]
     for path in paths:

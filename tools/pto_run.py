@@ -230,7 +230,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     3 if a sanitizer reported an error.
     """
     from pto_dialect.driver.run.command import run_program  # deferred: start-up
-    from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
+    from pto_dialect.driver.run.status import Streams, exit_status  # deferred: start-up
 
     from .run_requests import request_of  # deferred: start-up
 

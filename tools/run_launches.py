@@ -30,7 +30,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     """Runs the launch files that ``paths`` name."""
     from pto_dialect.driver.inputs import InputError  # deferred: start-up
     from pto_dialect.driver.launch import suite  # deferred: start-up
-    from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
+    from pto_dialect.driver.run.status import Streams, exit_status  # deferred: start-up
 
     stated = stated_options(ctx)
     for name in PROGRAM_ONLY:
@@ -88,7 +88,7 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
     """Runs all points of launch files."""
     from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
     from pto_dialect.driver.launch.suite import exit_code  # deferred: start-up
-    from pto_dialect.driver.run.outcome import Streams  # deferred: start-up
+    from pto_dialect.driver.run.status import Streams  # deferred: start-up
     from pto_dialect.driver.sweep.cluster import ClusterError  # deferred: start-up
     from pto_dialect.driver.sweep.run import WriteError, run_points  # deferred: start-up
     from pto_dialect.driver.sweep.store import StoreError  # deferred: start-up
@@ -125,7 +125,7 @@ def _cluster(given: dict[str, Any]) -> Place | None:
 def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
     """Runs the program in ``path`` on several ranks."""
     from pto_dialect.driver.launch.rank_command import run_ranks_of  # deferred: start-up
-    from pto_dialect.driver.run.outcome import Streams, exit_status  # deferred: start-up
+    from pto_dialect.driver.run.status import Streams, exit_status  # deferred: start-up
 
     for name in (name for name in ALONE if name in stated_options(ctx)):
         instead = "; --record RUN.pto-rec keeps the run, and --debug RUN.pto-rec shows it" if name == "debug" else ""

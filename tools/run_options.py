@@ -21,8 +21,8 @@ from .streams import let_annotations_through, wants_color
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
     from pto_dialect.driver.report import Reporter
-    from pto_dialect.driver.run.outcome import Streams
     from pto_dialect.driver.run.request import Request
+    from pto_dialect.driver.run.status import Streams
     from pto_dialect.runtime.queues.schedule import Schedule
 
 T = TypeVar("T")
@@ -184,7 +184,7 @@ def check_debug(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
         raise click.UsageError("--debug reads its commands from standard input, so the program needs a FILE", ctx)
     if is_recording:
         from pto_dialect.driver.run.debugging import debug_recording  # deferred: start-up
-        from pto_dialect.driver.run.outcome import exit_status  # deferred: start-up
+        from pto_dialect.driver.run.status import exit_status  # deferred: start-up
 
         stops, room = given["break_on_finding"], given["max_memory"]
         ctx.exit(exit_status(debug_recording(path, _streams(given), stops, max_memory=room)))
@@ -230,14 +230,14 @@ def debug(item: Input, request: Request, streams: Streams, given: dict[str, Any]
 
 
 def _streams(given: dict[str, Any]) -> Streams:
-    from pto_dialect.driver.run.outcome import Streams  # deferred: start-up
+    from pto_dialect.driver.run.status import Streams  # deferred: start-up
 
     return Streams(lambda text: click.echo(text, nl=False), write_stderr, wants_color(given["color"]))
 
 
 def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
     """Adds to the options what the settings of the project of ``path`` say and the command line does not."""
-    from pto_dialect.driver.project.place import folder_of, settings_file  # deferred: start-up
+    from pto_dialect.driver.project.settings_path import folder_of, settings_file  # deferred: start-up
 
     if settings_file(folder_of(path)) is None:
         return

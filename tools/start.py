@@ -125,9 +125,9 @@ def _may_want_server() -> bool:
         return False
     if SERVER_VARIABLE not in os.environ and SERVER_OPTION not in sys.argv:
         return False
-    from .server.place import wanted  # deferred: start-up
+    from .server.endpoint import is_requested  # deferred: start-up
 
-    return wanted(sys.argv[1:])
+    return is_requested(sys.argv[1:])
 
 
 def _command(module: str, name: str | None = None, first: "Callable[[], int | None] | None" = None) -> None:

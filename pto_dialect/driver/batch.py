@@ -15,7 +15,7 @@ from .jobs import default_jobs
 from .options import Options
 from .output import write_module
 from .pipeline import kept_result, process_input
-from .project.place import folder_of, settings_file
+from .project.settings_path import folder_of, settings_file
 from .report import JSON, SARIF, TEXT, render
 from .result import Result
 

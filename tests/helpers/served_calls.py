@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 client = import_module("pto_dialect.tools.server.client")
-place = import_module("pto_dialect.tools.server.place")
+endpoint = import_module("pto_dialect.tools.server.endpoint")
 
 CHECKOUT = Path(__file__).parents[2]
 SECONDS = 120.0
@@ -34,7 +34,7 @@ import pto_dialect
 sys.path.remove({str(CHECKOUT)!r})
 pto_dialect.__path__.append({str(CHECKOUT)!r})
 if "TEST_IDENTITY" in os.environ:
-    from pto_dialect.tools.server.place import identity
+    from pto_dialect.tools.server.endpoint import identity
     print(identity(), end="")
     sys.exit(0)
 from pto_dialect.tools.start import pto_opt
@@ -113,13 +113,13 @@ class Commands:
                     )
                 )
             )
-            connection = client._connected(str(self.sockets), place.socket_name(self.identity.decode()))
+            connection = client._connected(str(self.sockets), endpoint.socket_name(self.identity.decode()))
             assert connection is not None
-            size = len(request).to_bytes(place.LENGTH_BYTES, "little")
+            size = len(request).to_bytes(endpoint.LENGTH_BYTES, "little")
             client._send(connection, size + request, (nothing.fileno(), out.fileno(), errors.fileno()))
             answer = client._received(connection, 3)
             connection.close()
-            assert answer[:2] == place.STARTED + place.EXITED
+            assert answer[:2] == endpoint.STARTED + endpoint.EXITED
             out.seek(0)
             errors.seek(0)
             return answer[2], out.read(), errors.read()

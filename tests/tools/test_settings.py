@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from pto_dialect.driver.project.place import settings_file
 from pto_dialect.driver.project.settings import read_project
+from pto_dialect.driver.project.settings_path import settings_file
 
 FLAG = 'func.func @f() attributes {pto.entry} {\n  pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]\n  return\n}\n'
 

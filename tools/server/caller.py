@@ -6,7 +6,7 @@ import os
 import socket
 from contextlib import suppress
 
-from . import place
+from . import endpoint
 
 
 class Refused(Exception):
@@ -27,17 +27,17 @@ class Caller:
     def request(self) -> bytes | None:
         """The request, ``None`` as long as it is not complete. Raises :class:`Refused` for what is none."""
         try:
-            data, descriptors, _, _ = socket.recv_fds(self.connection, 1 << 16, place.DESCRIPTORS)
+            data, descriptors, _, _ = socket.recv_fds(self.connection, 1 << 16, endpoint.DESCRIPTORS)
         except BlockingIOError:
             return None
         self._descriptors += descriptors
         self._received += data
-        head = self._received[: place.LENGTH_BYTES]
+        head = self._received[: endpoint.LENGTH_BYTES]
         size = int.from_bytes(head, "little")
-        body = self._received[place.LENGTH_BYTES :]
-        if not data or size > place.MOST_BYTES or len(body) > size:
+        body = self._received[endpoint.LENGTH_BYTES :]
+        if not data or size > endpoint.MOST_BYTES or len(body) > size:
             raise Refused
-        return body if len(head) == place.LENGTH_BYTES and len(body) == size else None
+        return body if len(head) == endpoint.LENGTH_BYTES and len(body) == size else None
 
     def take_descriptors(self) -> list[int]:
         """The files that came with the request, which somebody else closes from now on."""

@@ -11,8 +11,8 @@ import signal
 import sys
 from contextlib import suppress
 
-from . import place
-from .place import FORWARDED
+from . import endpoint
+from .endpoint import FORWARDED
 
 TYPE_CHECKING = False
 
@@ -34,10 +34,10 @@ def call_server() -> bool:
     try:
         for number in range(3):
             os.fstat(number)
-        identity, folder = place.identity(), place.private_folder()
+        identity, folder = endpoint.identity(), endpoint.private_folder()
         if identity is None or folder is None:
             return False
-        connection = _connected(folder, place.socket_name(identity))
+        connection = _connected(folder, endpoint.socket_name(identity))
         if connection is not None:
             # From the request on signals are for whoever carries it out; they wait until there is somebody to hand
             # them on.
@@ -81,7 +81,7 @@ def _request(identity: str) -> bytes:
     head = (identity, str(mask), " ".join(ignored), str(len(sys.argv)))
     variables = [name + b"=" + value for name, value in os.environb.items()]
     body = b"\0".join([*(os.fsencode(text) for text in (*head, *sys.argv)), *variables])
-    return len(body).to_bytes(place.LENGTH_BYTES, "little") + body
+    return len(body).to_bytes(endpoint.LENGTH_BYTES, "little") + body
 
 
 def _send(connection, request: bytes, streams: tuple[int, int, int] = (0, 1, 2)) -> None:
@@ -113,15 +113,15 @@ def _wait(connection, blocked: set[int]) -> None:
             signal.signal(number, forward)
             handled.append((number, old))
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    begun = _received(connection, 1) == place.STARTED
-    answer = _received(connection, 2) if begun else place.LEFT
-    if answer[:1] == place.LEFT:
+    begun = _received(connection, 1) == endpoint.STARTED
+    answer = _received(connection, 2) if begun else endpoint.LEFT
+    if answer[:1] == endpoint.LEFT:
         for number, old in handled:
             signal.signal(number, old)  # pyright: ignore[reportArgumentType]
         return
-    if answer[:1] == place.EXITED and len(answer) == 2:
+    if answer[:1] == endpoint.EXITED and len(answer) == 2:
         os._exit(answer[1])
-    if answer[:1] == place.KILLED and len(answer) == 2:
+    if answer[:1] == endpoint.KILLED and len(answer) == 2:
         _end_by(answer[1])
     os.write(2, _LOST.encode("ascii"))
     os._exit(1)

@@ -8,9 +8,9 @@ import signal
 import sys
 from contextlib import suppress
 
-from . import place
+from . import endpoint
 from .caller import Caller, Refused
-from .place import FORWARDED
+from .endpoint import FORWARDED
 
 _OF_SIGNALS = 128
 """Codes from here on name a signal; its sender may count on the end of the process."""
@@ -35,7 +35,7 @@ class Call:
             self.arguments = [os.fsdecode(word) for word in words[:number]]
             self.variables = dict(word.split(b"=", 1) for word in words[number:])
             # A negative number would take the arguments from the end.
-            right = own == identity and len(descriptors) == place.DESCRIPTORS and 0 < number <= len(words)
+            right = own == identity and len(descriptors) == endpoint.DESCRIPTORS and 0 < number <= len(words)
         except ValueError:
             right = False
         if not right:
@@ -113,5 +113,5 @@ def finish(end: SystemExit) -> None:
         if _Carried.call is not None and _Carried.call.caller is not None and 0 <= code < _OF_SIGNALS:
             # Everything is written. The server could only report it when the memory of this process is released as
             # well.
-            _Carried.call.caller.say(place.EXITED + bytes((code,)))
+            _Carried.call.caller.say(endpoint.EXITED + bytes((code,)))
         os._exit(code & 0xFF)

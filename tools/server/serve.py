@@ -17,7 +17,7 @@ import sys
 from contextlib import suppress
 from time import monotonic
 
-from . import place
+from . import endpoint
 from .caller import Caller, Refused
 from .copy import Call, become
 from .unchanged import SourceFiles
@@ -36,7 +36,7 @@ _ENDINGS = (signal.SIGTERM, signal.SIGINT)
 def serve(identity: str, folder: str) -> bool:
     """Answers calls; False when it is over, True in a copy that carries out a call, which it has become."""
     _detach()
-    path = os.path.join(folder, place.socket_name(identity))
+    path = os.path.join(folder, endpoint.socket_name(identity))
     lock = _locked(f"{path}.lock")
     if lock is None:
         return False
@@ -191,14 +191,14 @@ class Server:
     def _copy(self, caller: Caller, call: Call) -> Call | None:
         """Makes the copy for a call; the call in the copy."""
         # Before there is a copy: a caller that does not know of one would do its work as well.
-        caller.say(place.STARTED)
+        caller.say(endpoint.STARTED)
         call.blocked = signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
         try:
             worker = os.fork()
         except OSError:
             signal.pthread_sigmask(signal.SIG_SETMASK, call.blocked)
             call.close()
-            caller.say(place.LEFT + b"\0")
+            caller.say(endpoint.LEFT + b"\0")
             raise Refused from None
         if not worker:
             # Signals wait until the command can take them.
@@ -247,7 +247,7 @@ class Server:
             ended, status = os.waitpid(caller.worker, os.WNOHANG)
             if ended:
                 code = os.waitstatus_to_exitcode(status)
-                caller.say(place.EXITED + bytes((code,)) if code >= 0 else place.KILLED + bytes((-code,)))
+                caller.say(endpoint.EXITED + bytes((code,)) if code >= 0 else endpoint.KILLED + bytes((-code,)))
                 self._forget(caller)
             elif caller.left is not None and now - caller.left > STOP_SECONDS:
                 os.kill(caller.worker, signal.SIGKILL)
@@ -268,7 +268,7 @@ def _has_ended(pipe: int) -> bool:
 
 def _idle_seconds() -> float:
     try:
-        seconds = float(os.environ[place.IDLE_VARIABLE])
+        seconds = float(os.environ[endpoint.IDLE_VARIABLE])
     except (KeyError, ValueError):
         return IDLE_SECONDS
     return seconds if seconds > 0 else IDLE_SECONDS

@@ -25,6 +25,7 @@ from pto_dialect.verify.engine.rule import Rule
 
 from ..reference.clauses import written
 from ..reference.operations import TITLES, computes, pipe, targets
+from .checked_by import rules_of
 from .element_types import element_types
 from .examples import Example, example_of
 from .layouts import BY_NAME, order, picture
@@ -34,7 +35,6 @@ from .purposes import PURPOSES
 from .related import aliases, related
 from .running import Ran, run
 from .schema import forms, values_of
-from .watching import rules_of
 from .word_meanings import word_meanings
 from .wrong import wrong
 

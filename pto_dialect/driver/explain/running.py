@@ -32,7 +32,7 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.syntax.read.parser import parse_program
 
-from ..explore.made_up import make_up, values_of
+from ..explore.synthesized import synthesize_arguments, values_of
 from ..options import Options
 from ..pipeline import process
 from ..run.outputs import result_places
@@ -124,7 +124,7 @@ def _copied(value: Any) -> Any:
 def _arguments(kernel: Kernel) -> list[Any]:
     """Arguments that let the example run: floats are small numbers, others are tried."""
     with redirect_stdout(StringIO()):
-        values = values_of(kernel, {}, dict(make_up(kernel, {}, 0, 1)))
+        values = values_of(kernel, {}, dict(synthesize_arguments(kernel, {}, 0, 1)))
     formats = [_format(type_) for _, type_ in kernel.arguments]
     small = [_small(value, fmt, number) for number, (value, fmt) in enumerate(zip(values, formats, strict=True))]
     try:

@@ -11,9 +11,9 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.verify.engine.rule import REPORTED_AS
 
+from .checked_by import rules_of
 from .examples import Example
 from .running import findings
-from .watching import rules_of
 
 
 class Wrong(NamedTuple):

@@ -13,18 +13,18 @@ from pto_dialect.diagnostics.engine import Counts
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 
-from ..launch.kept import of_function
+from ..launch.run_outputs import outputs_of_function
 from ..run.binding import bind_given
 from ..run.files import FileError
 from ..run.memory_budget import memory_budget
-from ..run.outcome import OK, WRONG_PROGRAM, Failure
 from ..run.prepared import with_signature
 from ..run.program import Launch
+from ..run.status import OK, WRONG_PROGRAM, Failure
 from ..run.value_text import Given
 from .first_launch import FirstLaunch, launch_text, write_new
 from .launched import launched_functions
 from .listing import list_functions
-from .made_up import make_up
+from .synthesized import synthesize_arguments
 
 _ONE = Counts(errors=1)
 _HELP = "no generated arguments let it run{}; --arg gives some of them"
@@ -36,7 +36,7 @@ def run_all(launch: Launch, module: ModuleOp) -> int:
     asked = launch.request
     codes: list[int] = []
     for number, name in enumerate(names, 1):
-        launch.request = replace(asked, sanitizing=of_function(asked.sanitizing, number, len(names)))
+        launch.request = replace(asked, sanitizing=outputs_of_function(asked.sanitizing, number, len(names)))
         codes.append(_carefully(launch, module, name, len(names) > 1))
     return max(codes, default=OK)
 
@@ -90,7 +90,7 @@ def _completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[st
     except BindingError as error:
         raise with_signature(error, kernel) from None
     try:
-        made = make_up(plain, known, request.seed, request.blocks)
+        made = synthesize_arguments(plain, known, request.seed, request.blocks)
     except ProgramError as error:
         sanitizing = request.sanitizing
         kept = (sanitizing.record, sanitizing.html, sanitizing.trace) if sanitizing is not None else ()

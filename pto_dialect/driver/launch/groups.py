@@ -20,8 +20,8 @@ from ..inputs import Input
 from ..options import Options
 from ..run.binding import Held, hold
 from ..run.memory_budget import MemoryBudget
-from ..run.outcome import WRONG_PROGRAM, Failure
 from ..run.program import Launch
+from ..run.status import WRONG_PROGRAM, Failure
 from ..run.value_text import Given
 from .document import Document, Key
 from .plan import Argument, Part, Step

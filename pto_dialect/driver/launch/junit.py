@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from ..run.outcome import OK, WRONG_PROGRAM
+from ..run.status import OK, WRONG_PROGRAM
 from .suite import COLORS, Outcome
 
 _UNSPEAKABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

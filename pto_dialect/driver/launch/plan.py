@@ -28,7 +28,7 @@ from ..run.value_text import (
     parse_output,
 )
 from .document import Document, Key, LaunchError, Table
-from .places import Folder, PlaceError
+from .paths import Folder, PathError
 from .rank_values import RankContext, RankText, Window
 from .task_names import TaskFacts, check_tasks
 
@@ -456,8 +456,8 @@ class _Reader:
     def path(self, table: Table, name: str, path: str) -> str:
         """The path from here of the file that key ``name`` names."""
         try:
-            return self.folder.place(path)
-        except PlaceError as error:
+            return self.folder.resolve(path)
+        except PathError as error:
             table.fail(name, str(error), error.help)
 
     def check_tolerances(self, plan: Plan) -> None:

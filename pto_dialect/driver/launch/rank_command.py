@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..report import render
-from ..run.outcome import WRONG_LAUNCH, Streams
+from ..run.status import WRONG_LAUNCH, Streams
 from .document import Document, LaunchError
-from .places import Folder
+from .paths import Folder
 from .plan import plans_of
 from .ranks import run_rank_plans
 from .session import Settings

@@ -25,15 +25,15 @@ from ..inputs import Input
 from ..run.arrays import load
 from ..run.binding import Held
 from ..run.files import Writing, write_files
-from ..run.outcome import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams
 from ..run.program import Launch
 from ..run.request import Request
 from ..run.sanitizing import instrumented_kernel
+from ..run.status import OK, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams
 from ..run.value_text import Number, shape_text
-from .kept import is_kept, of_ranks, write_page
 from .plan import Plan, Step
 from .prepared import Prepared
 from .rank_values import RankContext, Window
+from .run_outputs import has_run_output, outputs_of_ranks, write_page
 from .session import Session, Settings, reported
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def run_rank_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
     """Runs the launches of all ranks; ``plans`` has one plan for each. Results are those of ``run_plan``."""
-    with TemporaryDirectory(prefix="pto-ranks-") if is_kept(settings.sanitizing) else nullcontext("") as scratch:
+    with TemporaryDirectory(prefix="pto-ranks-") if has_run_output(settings.sanitizing) else nullcontext("") as scratch:
         return reported(lambda: _World(plans, settings, streams, scratch).run(), settings, streams)
 
 
@@ -52,7 +52,7 @@ class _RankLaunch(Launch):
     def __init__(self, item: Input, request: Request, streams: Streams, world: _World) -> None:
         asked = request.sanitizing
         self.page = None if asked is None else asked.html
-        super().__init__(item, replace(request, sanitizing=of_ranks(asked, world.scratch)), streams)
+        super().__init__(item, replace(request, sanitizing=outputs_of_ranks(asked, world.scratch)), streams)
         self.world = world
 
     def instrumented(self, kernel: Kernel) -> InstrumentedKernel:
@@ -65,7 +65,7 @@ class _RankLaunch(Launch):
         if request.sanitizing is None:
             return super().compiled(module, entry, group)
         # What a launch leaves is its own, so is its watch.
-        others = [] if is_kept(request.sanitizing) else self.world.instrumented
+        others = [] if has_run_output(request.sanitizing) else self.world.instrumented
         observer = others[0].observer if others else None
         kernel = instrumented_kernel(module, entry, request.target, request.run, request.sanitizing, group, observer)
         others.append(kernel)
@@ -98,7 +98,7 @@ class _RankSession(Session):
             raise self.fail(
                 step.key, ValueError("the data caches of ranks are not modelled"), "leave --scalar-cache out"
             )
-        if not is_kept(self.settings.sanitizing):
+        if not has_run_output(self.settings.sanitizing):
             return super().kernel(step, launch)
         number = self.plan.steps.index(step)
         if number not in self.world.kept:

@@ -29,17 +29,17 @@ from ..run.compare import Expected, expectation, mismatches_of
 from ..run.elements import to_saved
 from ..run.files import FileError, Writing, check_files, write_files
 from ..run.memory_budget import memory_budget
-from ..run.outcome import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams, out_of_time
 from ..run.outputs import Output, Place, Places
 from ..run.program import Launch, changed
 from ..run.request import Request
 from ..run.sanitizing import Sanitizing
+from ..run.status import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams, out_of_time
 from ..run.value_text import NPZ, Given, OutputFile
 from .document import Key, LaunchError
-from .kept import is_kept, of_launch, page_of_launch
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 from .prepared import Prepared
 from .rank_values import RankContext, Window
+from .run_outputs import has_run_output, outputs_of_launch, page_of_launch
 
 if TYPE_CHECKING:
     from ..verdicts import Verdicts
@@ -198,7 +198,7 @@ class Session:
             policy=settings.policy,
             dump=settings.dump,
             quiet=settings.quiet,
-            sanitizing=of_launch(settings.sanitizing, plan.steps.index(step) + 1, len(plan.steps)),
+            sanitizing=outputs_of_launch(settings.sanitizing, plan.steps.index(step) + 1, len(plan.steps)),
             plans=settings.plans,
             verdicts=settings.verdicts,
             tasks=step.task is not None,
@@ -241,7 +241,7 @@ class Session:
         except BindingError as error:
             raise self.plan.document.error((*step.key, "entry"), str(error), rule=error.rule) from None
         # What a launch leaves is its own, so is the kernel that writes it down.
-        if (path, entry) not in self.kernels or is_kept(self.settings.sanitizing):
+        if (path, entry) not in self.kernels or has_run_output(self.settings.sanitizing):
             self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
         return self.kernels[path, entry]
 
@@ -251,7 +251,7 @@ class Session:
 
         paths = [self.path_of(part.program) for part in step.group]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
-        if key not in self.kernels or is_kept(self.settings.sanitizing):
+        if key not in self.kernels or has_run_output(self.settings.sanitizing):
             for part in step.group:
                 self.read(part.program, part.key, launch, verified=len({*paths}) == 1)
             known = self.modules if len({*paths}) == 1 else self.parts

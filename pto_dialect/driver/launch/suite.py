@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..aligned import aligned
 from ..inputs import InputError
 from ..report import render
-from ..run.outcome import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
+from ..run.status import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Streams, exit_status
 from .document import LaunchError
-from .kept import check_kept
 from .plan import SUFFIX, Plan, read_plan, read_plans
+from .run_outputs import check_run_outputs
 from .session import Settings, run_plan
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def run_file(path: str, settings: Settings, streams: Streams) -> int:
 
 def run_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> int:
     """Runs one plan, or those of several ranks; the code is that of ``run_plan``."""
-    wrong = check_kept(plans, settings.sanitizing)
+    wrong = check_run_outputs(plans, settings.sanitizing)
     if wrong is not None:
         streams.err(f"error: {wrong}\n")
         return WRONG_LAUNCH

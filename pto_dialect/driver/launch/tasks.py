@@ -11,8 +11,8 @@ from pto_dialect.runtime.compile.usage import directions_of as text_directions
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.tasks import Task, Use, connect, in_order
 
-from ..run.outcome import FINDINGS, Failure
 from ..run.program import Launch
+from ..run.status import FINDINGS, Failure
 from .plan import Plan
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pto_dialect.targets.release import release_named, unknown_release
 
 from ..options import Options
 from ..toml_text import NestedError, loads
-from .place import SHARED, folder_of, settings_file
+from .settings_path import SHARED, folder_of, settings_file
 
 RULE = "config-invalid"
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")

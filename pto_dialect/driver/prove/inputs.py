@@ -21,7 +21,7 @@ from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import copied
 
-from ..explore.made_up import make_up, values_of
+from ..explore.synthesized import synthesize_arguments, values_of
 from ..run.arrays import generate
 from ..run.binding import part_of
 from ..run.value_text import Generated, Given
@@ -45,7 +45,7 @@ def inputs_of(kernel: Kernel, blocks: int) -> Iterator[Input]:
 
     Raises ``ProgramError`` or ``BindingError`` where no arguments can be synthesized.
     """
-    given = dict(make_up(kernel, {}, SEEDS[0], blocks))
+    given = dict(synthesize_arguments(kernel, {}, SEEDS[0], blocks))
     base = values_of(kernel, {}, given)
     words = [f"{name}={one.content.text}" for name, one in given.items()]
     yield Input(" ".join(words) or "none", base)

@@ -10,9 +10,9 @@ from pto_dialect.runtime.errors import BindingError
 from ..inputs import Input
 from ..report import render
 from .files import FileError
-from .outcome import OK, TIMED_OUT, WRONG_LAUNCH, Failure, Streams, out_of_time
 from .program import Launch
 from .request import Request
+from .status import OK, TIMED_OUT, WRONG_LAUNCH, Failure, Streams, out_of_time
 
 
 def run_program(item: Input, request: Request, streams: Streams) -> int:

@@ -14,8 +14,8 @@ from pto_dialect.runtime.numerics.formats import format_of
 from ..inputs import Input
 from .command import run_program
 from .compare import Tolerance
-from .outcome import OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
 from .request import Request
+from .status import OK, WRONG_LAUNCH, WRONG_PROGRAM, Streams
 
 
 def compare_programs(one: Input, requests: tuple[Request, Request], other: Input, streams: Streams) -> int:

@@ -17,9 +17,9 @@ from pto_dialect.recording.model import Change
 
 from ..inputs import Input
 from .command import run_program
-from .outcome import WRONG_LAUNCH, Streams
 from .request import Request
 from .sanitizing import Sanitizing
+from .status import WRONG_LAUNCH, Streams
 
 SUFFIX = ".pto-rec"
 

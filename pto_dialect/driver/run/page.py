@@ -16,8 +16,8 @@ from pto_dialect.report.model import Remark, failure
 
 from ..cycle_text import advice_text, shown_waits, wait_text
 from .files import FileError
-from .outcome import Failure, LaunchState
 from .sanitizing import Sanitizing, kept_findings
+from .status import Failure, LaunchState
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import ModuleCycles

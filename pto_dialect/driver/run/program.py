@@ -32,11 +32,11 @@ from ..report import render, summary_of_input
 from .binding import Bound
 from .compare import Judgement, mismatches_of, with_starts
 from .files import Writing, write_files
-from .outcome import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, LaunchState, Streams, out_of_time
 from .outputs import Output, Place, Places, dump, memory_of, summary
 from .prepared import prepared, with_signature
 from .request import Request
 from .sanitizing import assumed_lines, collected, instrumented_kernel, keep_recording, save_recording, unchecked_lines
+from .status import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, LaunchState, Streams, out_of_time
 from .value_text import Given
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
 
 from ..cycle_text import document
-from .outcome import LaunchState
 from .sanitizing import instrumented_kernel
+from .status import LaunchState
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.run.launch import Kernel

@@ -20,7 +20,7 @@ from pto_dialect.children import UncleanStart, clean_start
 from pto_dialect.version import __version__
 
 from ..launch.suite import Outcome
-from ..run.outcome import WRONG_PROGRAM
+from ..run.status import WRONG_PROGRAM
 from .ahead import ENVIRONMENT, FORKS, start_ahead
 from .batches import Batch, Batches
 from .jobs import Contents, Job

@@ -13,7 +13,7 @@ from typing import Any
 from pto_dialect.version import __version__
 
 from ..launch.document import Document
-from ..launch.places import Folder
+from ..launch.paths import Folder
 from ..launch.plan import Plan, Target, default_program, plans_of
 from ..launch.session import Settings
 from .points import Point, at_point, filled_program, point_text, points_of
@@ -59,9 +59,9 @@ class Named(Folder):
         super().__init__(path, allow_outside)
         self.named: dict[str, str] = {}
 
-    def place(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
         """As in ``Folder``."""
-        found = super().place(path)
+        found = super().resolve(path)
         self.named[found] = path
         return found
 

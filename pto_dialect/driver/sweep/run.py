@@ -17,11 +17,11 @@ from pto_dialect.diagnostics.file_kinds import kind_of
 from pto_dialect.diagnostics.files import atomic_write
 
 from ..launch.document import LaunchError
-from ..launch.places import Folder, PlaceError
+from ..launch.paths import Folder, PathError
 from ..launch.session import Settings
 from ..launch.suite import Outcome, outcome_of, table, tell
 from ..report import render
-from ..run.outcome import OK, WRONG_LAUNCH, Streams
+from ..run.status import OK, WRONG_LAUNCH, Streams
 from .jobs import Contents, Job, has_blocks, jobs_of
 from .store import Store, outcome_of_record, record_of
 from .work import Done, run_job
@@ -167,6 +167,6 @@ def _write_files(job: Job, done: Done) -> None:
     for path, content in done.files.items():
         try:
             kind = kind_of(content[:4096])
-            atomic_write(folder.place(path), content, kind if kind in ("npy", "npz") else "raw")
-        except (OSError, PlaceError) as error:
+            atomic_write(folder.resolve(path), content, kind if kind in ("npy", "npz") else "raw")
+        except (OSError, PathError) as error:
             raise WriteError(f"cannot write '{path}': {getattr(error, 'strerror', None) or error}") from None

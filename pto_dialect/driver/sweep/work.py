@@ -14,11 +14,11 @@ from pto_dialect.version import __version__
 
 from ..internal_error import internal_error
 from ..launch.document import LaunchError
-from ..launch.places import Folder
+from ..launch.paths import Folder
 from ..launch.plan import default_program, plans_of
 from ..launch.suite import Outcome, run_plans
 from ..report import render
-from ..run.outcome import WRONG_LAUNCH, WRONG_PROGRAM, Streams
+from ..run.status import WRONG_LAUNCH, WRONG_PROGRAM, Streams
 from .jobs import Job
 
 
@@ -38,15 +38,15 @@ class Shipped(Folder):
 
     def __init__(self, root: str) -> None:
         super().__init__(root, True)
-        self.places: dict[str, str] = {}
+        self.paths: dict[str, str] = {}
 
-    def place(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
         """The path of the file that is called ``path``."""
-        if path not in self.places:
-            folder = os.path.join(self.path, str(len(self.places)))
+        if path not in self.paths:
+            folder = os.path.join(self.path, str(len(self.paths)))
             os.mkdir(folder)
-            self.places[path] = os.path.join(folder, os.path.basename(path) or "file")
-        return self.places[path]
+            self.paths[path] = os.path.join(folder, os.path.basename(path) or "file")
+        return self.paths[path]
 
 
 def run_job(job: Job, contents: Mapping[str, bytes]) -> Done:
@@ -59,15 +59,15 @@ def run_job(job: Job, contents: Mapping[str, bytes]) -> Done:
         folder = Shipped(held.enter_context(tempfile.TemporaryDirectory(prefix="pto-job-")))
         before: dict[str, tuple[int, int]] = {}
         for path, digest in job.inputs.items():
-            place = folder.place(path)
-            with open(place, "wb") as stream:
+            local = folder.resolve(path)
+            with open(local, "wb") as stream:
                 stream.write(contents[digest] if digest in contents else job.small[digest])
-            before[path] = _state(place)
+            before[path] = _state(local)
         code = _code(job, folder, Streams(out.append, err.append))
         seconds = perf_counter() - started
-        for path, place in folder.places.items():
-            if os.path.isfile(place) and before.get(path) != _state(place):
-                with open(place, "rb") as stream:
+        for path, local in folder.paths.items():
+            if os.path.isfile(local) and before.get(path) != _state(local):
+                with open(local, "rb") as stream:
                     files[path] = stream.read()
         texts = [_named("".join(text), folder) for text in (out, err)]
     outcome = Outcome(job.label, code, seconds, *texts)
@@ -101,6 +101,6 @@ def _state(path: str) -> tuple[int, int]:
 
 def _named(text: str, folder: Shipped) -> str:
     """A text with the paths that the launch file uses."""
-    for path, place in folder.places.items():
-        text = text.replace(place, path)
+    for path, local in folder.paths.items():
+        text = text.replace(local, path)
     return text

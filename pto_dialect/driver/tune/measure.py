@@ -27,15 +27,15 @@ from pto_dialect.sanitize.timed import CycleKernel
 from ..advice.trial import peaks, run_quietly
 from ..inputs import Input, read
 from ..launch.document import LaunchError
-from ..launch.places import Folder
+from ..launch.paths import Folder
 from ..launch.plan import Plan, default_program, plans_of
 from ..launch.prepared import Prepared
 from ..launch.session import Session, Settings
 from ..options import CycleRequest, Options
 from ..pipeline import build_module
 from ..run.compare import Tolerance, mismatches_of
-from ..run.outcome import Failure, Streams
 from ..run.sanitizing import Sanitizing
+from ..run.status import Failure, Streams
 from .space import Candidate, program_at
 
 

@@ -18,11 +18,11 @@ FIRST = "func.func @first(%a: !pto.ptr<f32>, %n: i32) attributes {pto.entry} {\n
 
 
 @pytest.fixture
-def outcome(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def describe_program(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """What is made of a program, with and without templates."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     TEMPLATES.forget()
-    return import_module("plan_outcomes").outcome
+    return import_module("program_results").describe_program
 
 
 @pytest.mark.parametrize(
@@ -42,17 +42,17 @@ def outcome(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     ],
 )
 def test_a_header_is_read_as_by_the_grammar(
-    header: str, is_known: bool, outcome: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    header: str, is_known: bool, describe_program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = f"{header}\n  return\n}}\n"
-    expected = outcome(FIRST + text, ["a5"], plans=False, printed=True)
-    outcome(FIRST, ["a5"], plans=True, printed=True)
+    expected = describe_program(FIRST + text, ["a5"], plans=False, printed=True)
+    describe_program(FIRST, ["a5"], plans=True, printed=True)
     assert (headers.read_header(text, 0) is not None) == is_known
-    assert outcome(FIRST + text, ["a5"], plans=True, printed=True) == expected
+    assert describe_program(FIRST + text, ["a5"], plans=True, printed=True) == expected
 
 
-def test_attributes_of_a_header_belong_to_one_function(outcome: Callable[..., Any]) -> None:
-    outcome(FIRST, ["a5"], plans=True, printed=True)
+def test_attributes_of_a_header_belong_to_one_function(describe_program: Callable[..., Any]) -> None:
+    describe_program(FIRST, ["a5"], plans=True, printed=True)
     found = headers.read_header(FIRST, 0)
     assert found is not None
     found[0].attributes.clear()
@@ -60,15 +60,15 @@ def test_attributes_of_a_header_belong_to_one_function(outcome: Callable[..., An
     assert again is not None and list(again[0].attributes) == ["pto.entry"]
 
 
-def test_headers_that_mention_names_elsewhere_have_no_template(outcome: Callable[..., Any]) -> None:
+def test_headers_that_mention_names_elsewhere_have_no_template(describe_program: Callable[..., Any]) -> None:
     text = 'func.func @f(%a: i32) attributes {x = @g, y = "%a"} {\n  return\n}\n'
-    outcome(text, ["a5"], plans=True, printed=True)
+    describe_program(text, ["a5"], plans=True, printed=True)
     assert not TEMPLATES.headers
 
 
-def test_templates_are_bounded(outcome: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_templates_are_bounded(describe_program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pto_dialect.accel.parsing.templates._MOST_HEADERS", 3)
     for number in range(8):
         arguments = ", ".join(f"%a{place}: i32" for place in range(number))
-        outcome(f"func.func @f({arguments}) {{\n  return\n}}\n", ["a5"], plans=True, printed=True)
+        describe_program(f"func.func @f({arguments}) {{\n  return\n}}\n", ["a5"], plans=True, printed=True)
     assert 0 < len(TEMPLATES.headers) <= 3

@@ -118,8 +118,8 @@ def test_what_is_no_repetition_is_left_to_the_grammar(
 ) -> None:
     assert read(body("%a = arith.addi %p, %q : i32")) == []
     text = body("%a = arith.addi %p, %q : i32", statement)
-    outcome = benchmarks("plan_outcomes").outcome
-    assert outcome(text, [None], plans=True, printed=False) == outcome(text, [None], plans=False, printed=False)
+    describe = benchmarks("program_results").describe_program
+    assert describe(text, [None], plans=True, printed=False) == describe(text, [None], plans=False, printed=False)
     assert not any("%b" in done and "%c" not in done for done in built)
 
 
@@ -129,8 +129,8 @@ def test_names_are_kept_as_the_grammar_keeps_them(
 ) -> None:
     assert read(body("%a = arith.addi %p, %q : i32")) == []
     text = body(f"{name} = arith.addi %p, %q : i32", f"%z = arith.addi {name}, %q : i32")
-    outcome = benchmarks("plan_outcomes").outcome
-    assert outcome(text, [None], plans=True, printed=True) == outcome(text, [None], plans=False, printed=True)
+    describe = benchmarks("program_results").describe_program
+    assert describe(text, [None], plans=True, printed=True) == describe(text, [None], plans=False, printed=True)
     assert len(built) == 3
 
 
@@ -167,8 +167,8 @@ def test_constants_are_told_apart_by_their_number(
     usual = "1.5" if type_ in ("f16", "f32") else "1"
     read(body(f"%a = arith.constant {usual} : {type_}"))
     text = body(f"%b = arith.constant {number} : {type_}", f"%c = arith.constant {number} : {type_}")
-    outcome = benchmarks("plan_outcomes").outcome
-    assert outcome(text, [None], plans=True, printed=True) == outcome(text, [None], plans=False, printed=True)
+    describe = benchmarks("program_results").describe_program
+    assert describe(text, [None], plans=True, printed=True) == describe(text, [None], plans=False, printed=True)
 
 
 def test_constants_of_any_number_are_built_from_plans(built: list[str]) -> None:
@@ -182,12 +182,12 @@ def test_what_a_wrong_program_leaves_open_teaches_nothing(benchmarks: Callable[[
     acc, view = "!pto.tile_buf<acc, 16x16xf32>", "!pto.partition_tensor_view<16x16xi8>"
     statement = f"  pto.tstore ins(%s : {acc}, %q : i64) outs(%d : {view})\n  return\n}}\n"
     right = f"func.func @f(%s: {acc}, %d: {view}, %q: i64) {{\n{statement}"
-    outcome = benchmarks("plan_outcomes").outcome
-    expected = outcome(right, ["a5"], plans=False, printed=True)
+    describe = benchmarks("program_results").describe_program
+    expected = describe(right, ["a5"], plans=False, printed=True)
     TEMPLATES.forget()
     assert any("not defined" in found for found in read(right.replace(", %q: i64", "")))
     for plans_used in (False, True, True):
-        assert outcome(right, ["a5"], plans=plans_used, printed=True) == expected
+        assert describe(right, ["a5"], plans=plans_used, printed=True) == expected
 
 
 def test_plans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,8 +266,8 @@ def test_statements_with_other_types_are_built_from_plans(
     first: str, second: str, built: list[str], benchmarks: Callable[[str], Any]
 ) -> None:
     assert read(tiles(first)) == []
-    outcome = benchmarks("plan_outcomes").outcome
-    assert outcome(tiles(second), ["a5"], plans=True, printed=True) == outcome(
+    describe = benchmarks("program_results").describe_program
+    assert describe(tiles(second), ["a5"], plans=True, printed=True) == describe(
         tiles(second), ["a5"], plans=False, printed=True
     )
     assert built[0] == second
@@ -291,9 +291,9 @@ def test_wrong_types_are_left_to_the_grammar(
     statement: str, built: list[str], benchmarks: Callable[[str], Any]
 ) -> None:
     assert read(tiles(f"pto.tadd ins(%a, %b : {F32}, {F32}) outs(%a : {F32})")) == []
-    outcome = benchmarks("plan_outcomes").outcome
-    expected = outcome(tiles(statement), ["a5"], plans=False, printed=False)
-    assert outcome(tiles(statement), ["a5"], plans=True, printed=False) == expected
+    describe = benchmarks("program_results").describe_program
+    expected = describe(tiles(statement), ["a5"], plans=False, printed=False)
+    assert describe(tiles(statement), ["a5"], plans=True, printed=False) == expected
     assert not any("tadd" in text for text in built)
 
 

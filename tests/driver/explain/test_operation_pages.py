@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from pto_dialect.driver.explain.checked_by import rules_of
 from pto_dialect.driver.explain.examples import example_of
 from pto_dialect.driver.explain.operand_words import meaning
 from pto_dialect.driver.explain.operation import operation_page
@@ -11,7 +12,6 @@ from pto_dialect.driver.explain.page import Code, Page, Table
 from pto_dialect.driver.explain.related import related
 from pto_dialect.driver.explain.schema import forms
 from pto_dialect.driver.explain.terminal import render
-from pto_dialect.driver.explain.watching import rules_of
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed
 
-from pto_dialect.driver.explore.made_up import make_up
 from pto_dialect.driver.explore.ranges import largest_numbers
+from pto_dialect.driver.explore.synthesized import synthesize_arguments
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 
@@ -60,5 +60,5 @@ def test_uses_bound_a_number(use: str) -> None:
 @pytest.mark.parametrize("use", USES)
 def test_numbers_are_made_up_within_their_bounds(use: str) -> None:
     text, most = USES[use]
-    made = {name: given.content.text for name, given in make_up(kernel(text), {}, 0, 1)}
+    made = {name: given.content.text for name, given in synthesize_arguments(kernel(text), {}, 0, 1)}
     assert made["n"] == {None: "32", 1: "1", 3: "1", 7: "1", 8: "1", 31: "16"}[most]

@@ -7,7 +7,6 @@ import pytest
 
 from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.driver.options import Options
-from pto_dialect.driver.project.place import settings_file
 from pto_dialect.driver.project.settings import (
     Settings,
     SettingsError,
@@ -16,6 +15,7 @@ from pto_dialect.driver.project.settings import (
     read_project,
     settings_of,
 )
+from pto_dialect.driver.project.settings_path import settings_file
 
 
 @pytest.fixture(autouse=True)

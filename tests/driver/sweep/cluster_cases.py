@@ -17,7 +17,7 @@ import pytest
 
 from pto_dialect.driver.launch.session import Settings
 from pto_dialect.driver.launch.suite import Outcome
-from pto_dialect.driver.run.outcome import Streams
+from pto_dialect.driver.run.status import Streams
 from pto_dialect.driver.sweep.cluster import ClusterError, Place, connected, run_jobs
 from pto_dialect.driver.sweep.jobs import jobs_of
 from pto_dialect.driver.sweep.run import run_points

@@ -16,7 +16,7 @@ from served_calls import Commands, alive, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers need Linux")
 
-place = import_module("pto_dialect.tools.server.place")
+endpoint = import_module("pto_dialect.tools.server.endpoint")
 
 GOOD = b"func.func @f() {\n  return\n}\n"
 
@@ -153,7 +153,7 @@ def test_a_server_that_cannot_begin_leaves_the_call_to_its_caller(commands: Comm
     for folder in (commands.sockets.parent, commands.sockets):
         folder.chmod(0o700)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, chdir(commands.sockets):
-        listener.bind(place.socket_name(commands.identity.decode()))
+        listener.bind(endpoint.socket_name(commands.identity.decode()))
         listener.listen()
         listener.settimeout(60)
         call = commands.begin("-")

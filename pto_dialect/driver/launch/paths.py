@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-class PlaceError(ValueError):
+class PathError(ValueError):
     """A path that a launch file may not name; ``help`` says what to do."""
 
     def __init__(self, message: str, help: str | None = None) -> None:
@@ -25,17 +25,17 @@ class Folder:
         self.root = os.path.realpath(path or os.curdir)
         self.allow_outside = allow_outside
 
-    def place(self, path: str) -> str:
-        """``path`` as it is from the current folder. Raises ``PlaceError``."""
+    def resolve(self, path: str) -> str:
+        """``path`` as it is from the current folder. Raises ``PathError``."""
         if "\0" in path:
-            raise PlaceError("a path has no NUL character")
+            raise PathError("a path has no NUL character")
         found = os.path.join(self.path, path)
         if self.allow_outside:
             return found
         target = os.path.realpath(found)
         if os.path.commonpath((self.root, target)) != self.root:
             through = "" if os.path.normpath(target) == os.path.normpath(os.path.abspath(found)) else " through a link"
-            raise PlaceError(
+            raise PathError(
                 f"'{path}' lies outside of the folder of the launch file{through}",
                 "--allow-outside lets launch files name such paths",
             )

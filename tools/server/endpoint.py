@@ -43,7 +43,7 @@ _INHERITED = ("PYTHON", "LC_", "LD_", "LANG", "MALLOC_")
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 
 
-def wanted(arguments: list[str]) -> bool:
+def is_requested(arguments: list[str]) -> bool:
     """Whether the user wants this call of ``pto-opt`` to be answered by a server."""
     if os.environ.get(SERVER_VARIABLE, "") not in ("", "0"):
         return True

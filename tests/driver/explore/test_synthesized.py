@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed
 
-from pto_dialect.driver.explore.made_up import make_up
+from pto_dialect.driver.explore.synthesized import synthesize_arguments
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
@@ -40,7 +40,7 @@ def kernel(text: str) -> Kernel:
 
 
 def texts(text: str, seed: int = 0, **known: object) -> dict[str, str]:
-    return {name: given.content.text for name, given in make_up(kernel(text), known, seed, 1)}
+    return {name: given.content.text for name, given in synthesize_arguments(kernel(text), known, seed, 1)}
 
 
 def test_sizes_and_numbers_fit() -> None:
@@ -100,7 +100,7 @@ func.func @mark(%p: !pto.ptr<i32>, %__pypto_spmd_block_idx: i32) {
   return
 }
 """
-    made = make_up(kernel(text), {}, 0, 7)
+    made = synthesize_arguments(kernel(text), {}, 0, 7)
     assert [(name, given.content.text) for name, given in made] == [("p", "random:i32:7:seed=0")]
 
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from .prepared import Prepared
 
 
-def is_kept(request: Sanitizing | None) -> bool:
+def has_run_output(request: Sanitizing | None) -> bool:
     """True where each launch is to leave a recording or a page."""
     return request is not None and (request.record is not None or request.html is not None)
 
 
-def check_kept(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
+def check_run_outputs(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
     """Why the launches cannot be stored as requested."""
-    if not is_kept(request):
+    if not has_run_output(request):
         return None
     assert request is not None
     option = "--record" if request.record is not None else "--html"
@@ -55,15 +55,15 @@ def _functions_text(step: Step) -> str:
     return ", ".join(part.program if part.entry is None else f"{part.entry} of {part.program}" for part in parts)
 
 
-def of_launch(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
+def outputs_of_launch(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
     """The outputs requested of launch ``number`` of ``count``: with several launches, names of files include its
     index."""
-    if request is None or count < 2 or not is_kept(request):
+    if request is None or count < 2 or not has_run_output(request):
         return request
     return replace(request, record=_numbered(request.record, number), html=_numbered(request.html, number))
 
 
-def of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
+def outputs_of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
     """The outputs requested of function ``number`` of ``count`` that run one after the other: each has files of its
     own."""
     if request is None or count < 2:
@@ -72,7 +72,7 @@ def of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizi
     return replace(request, **paths)
 
 
-def of_ranks(request: Sanitizing | None, scratch: str) -> Sanitizing | None:
+def outputs_of_ranks(request: Sanitizing | None, scratch: str) -> Sanitizing | None:
     """The outputs requested of a launch on several ranks: its page is made from its recording, in the folder
     ``scratch`` if the recording was not requested."""
     if request is None or request.html is None:

@@ -59,7 +59,7 @@ class Trial(NamedTuple):
     integers: str
 
 
-def make_up(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
+def synthesize_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
     """Values for the arguments of ``kernel`` that are not ``known``, by name, with which it runs; what it prints
     meanwhile is dropped.
 

@@ -1,4 +1,4 @@
-"""Which rules watch an operation: those that its check functions can report, and those whose examples show it.
+"""Which rules check an operation: those that its check functions can report, and those whose examples show it.
 
 Check functions name the ids of their rules, so what a function can report is found in its code.
 """

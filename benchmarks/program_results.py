@@ -1,4 +1,4 @@
-"""Everything that can be reported about what became of a program: for comparing two ways to read it."""
+"""Describes what reading and verifying a program gives, for comparing two ways to read it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.verify.verifier import verify_module
 
 
-def outcome(text: str, targets: Iterable[str | None], *, plans: bool, printed: bool) -> list[str]:
+def describe_program(text: str, targets: Iterable[str | None], *, plans: bool, printed: bool) -> list[str]:
     """The lines that state what reading ``text`` gives: the first diagnostics, each operation with its location and its
     parts, the order of uses, and for each of ``targets`` what the verifier finds; with ``printed`` also both forms."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0, pedantic=True))
     module = parse_program(SourceFile("program.pto", text), engine, plans=plans)
-    lines = [told(found) for found in engine.diagnostics]
+    lines = [diagnostic_text(found) for found in engine.diagnostics]
     if module is None:
         return [*lines, "no module"]
-    lines += described(module)
+    lines += describe_operations(module)
     for target in targets:
         engine = DiagnosticEngine(DiagnosticOptions(max_errors=0, pedantic=True))
         try:
@@ -33,27 +33,27 @@ def outcome(text: str, targets: Iterable[str | None], *, plans: bool, printed: b
         except Exception as error:
             # Rules may rely on what syntax errors destroyed; both have to end in the same way.
             lines.append(f"{type(error).__name__}: {error}")
-        lines += [f"target {target}", *map(told, engine.diagnostics)]
+        lines += [f"target {target}", *map(diagnostic_text, engine.diagnostics)]
     if printed:
         lines += [print_module(module), print_module(module, generic=True)]
     return lines
 
 
-def told(found: Diagnostic) -> str:
+def diagnostic_text(found: Diagnostic) -> str:
     """One diagnostic with everything in it."""
-    notes = "".join(f" note {place(note.span)} {note.message}" for note in found.notes)
-    return f"{found.rule} {found.severity} {place(found.span)} {found.message} help {found.help}{notes}"
+    notes = "".join(f" note {span_text(note.span)} {note.message}" for note in found.notes)
+    return f"{found.rule} {found.severity} {span_text(found.span)} {found.message} help {found.help}{notes}"
 
 
-def place(span: Span | None) -> str:
-    """Where something stands, by line and column and by offsets."""
+def span_text(span: Span | None) -> str:
+    """A location, by line and column and by offsets."""
     if span is None:
         return "nowhere"
     line, column = span.source.line_col(span.start)
     return f"{line}:{column} {span.start}-{span.end}"
 
 
-def described(module: ModuleOp) -> Iterator[str]:
+def describe_operations(module: ModuleOp) -> Iterator[str]:
     """Each operation of ``module``: what is in it, where it is, who uses its results, in order of the uses."""
     numbers: dict[Operation, int] = {}
     blocks: dict[Block, int] = {}
@@ -74,7 +74,7 @@ def described(module: ModuleOp) -> Iterator[str]:
 
     for op, number in numbers.items():
         loc: object = op.location
-        where = place(loc.data) if isinstance(loc, SourceLoc) else str(loc)
+        where = span_text(loc.data) if isinstance(loc, SourceLoc) else str(loc)
         uses = [use is not None and use.operation is op for use in op._operand_uses]
         yield (
             f"{number} {type(op).__name__} {op.name} at {where} in {blocks.get(op.parent) if op.parent else None} "

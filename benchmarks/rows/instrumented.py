@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def gemm(_: Path) -> Times:
-    """The GEMM example under all sanitizers, beside its instructions; flags make no difference to the watched cost."""
+    """The GEMM example under all sanitizers, beside its instructions; flags do not change the cost."""
     from pto_dialect.runtime.run.launch import Kernel
     from pto_dialect.runtime.run.machine import RunOptions
     from pto_dialect.sanitize.launch import InstrumentedKernel
@@ -67,7 +67,7 @@ def middle_again(folder: Path) -> Times:
 
 
 def worst(folder: Path) -> Times:
-    """The example that watching slows down most."""
+    """The example that instrumentation slows down most."""
     del folder
     ratio, times, name = _examples()[-1]
     print(f"slowest example under the sanitizers: {name}, {ratio:.1f}x", file=sys.stderr)
