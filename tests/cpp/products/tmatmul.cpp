@@ -1,0 +1,33 @@
+// out = x w
+#include "tensors.hpp"
+
+__global__ AICORE void tmatmul(__gm__ float *out, __gm__ half *x, __gm__ half *w) {
+  using A = TileLeft<half, 16, 16>;
+  using B = TileRight<half, 16, 16>;
+  using C = TileAcc<float, 16, 16>;
+  InL1<half, 16, 16> left;
+  InL1<half, 16, 16> right;
+  A a;
+  B b;
+  C c;
+  TASSIGN(left, 0x0);
+  TASSIGN(right, 0x1000);
+  TASSIGN(a, 0x1000);
+  TASSIGN(b, 0x2000);
+  TASSIGN(c, 0x3000);
+  Matrix<half, 16, 16> gx(x);
+  Matrix<half, 16, 16> gw(w);
+  Matrix<float, 16, 16> gout(out);
+  TLOAD(left, gx);
+  TLOAD(right, gw);
+  set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+  TMOV(a, left);
+  TMOV(b, right);
+  set_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+  wait_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+  TMATMUL(c, a, b);
+  set_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+  wait_flag(PIPE_M, PIPE_FIX, EVENT_ID0);
+  TSTORE(gout, c);
+}
