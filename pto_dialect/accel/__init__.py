@@ -22,6 +22,7 @@ ACCELERATIONS = {
     "exit": "a command leaves its memory to the system when it ends",
     "collector": "the garbage collector pauses while a program is read, checked, changed or printed",
     "definitions": "xDSL makes the definition of an operation class when something needs it",
+    "formats": "xDSL reads assembly formats of core operations when something needs them",
     "construction": "operations are made and appended without the checks of xDSL",
     "locations": "the location of an operation is made when something needs it",
     "templates": "statements, headers and types like earlier ones are not parsed again",

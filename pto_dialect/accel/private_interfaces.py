@@ -37,6 +37,12 @@ PRIVATE_INTERFACES = (
     PrivateInterface("xdsl", "xdsl.irdl", ("get_accessors_from_op_def",), _DEFINITIONS),
     PrivateInterface("xdsl", "xdsl.irdl:OpDef", ("from_pyrdl",), _DEFINITIONS),
     PrivateInterface(
+        "xdsl",
+        "xdsl.irdl.declarative_assembly_format:FormatProgram",
+        ("from_str",),
+        "pto_dialect/accel/operations/deferred_formats.py",
+    ),
+    PrivateInterface(
         "xdsl", "xdsl.parser:Parser", ("_raw_scan_balanced", "_resume_from"), "pto_dialect/plugin/dialect.py"
     ),
     PrivateInterface(

@@ -34,9 +34,10 @@ class CachedExpressions:
 
     def __call__(self, pattern: Any, flags: int = 0) -> Any:
         """The compiled expression; raises ``re.error`` for what is none."""
-        if type(pattern) is not str or flags & self.compiler.SRE_FLAG_DEBUG or _is_of_this_process(pattern):
+        if type(pattern) not in (str, bytes) or flags & self.compiler.SRE_FLAG_DEBUG or _is_of_this_process(pattern):
             return self.original(pattern, flags)
-        key = (pattern, int(flags))
+        # Without the type, -bb would refuse to compare bytes with text of the same hash.
+        key = (type(pattern).__name__, pattern, int(flags))
         parts = self.table.get(key)
         if parts is not None:
             try:
@@ -48,7 +49,9 @@ class CachedExpressions:
         self.table.add(key, parts)
         return self.compiler._sre.compile(pattern, *parts)
 
-    def _parts(self, pattern: str, flags: int) -> tuple[int, list[int], int, dict[str, int], tuple[str | None, ...]]:
+    def _parts(
+        self, pattern: str | bytes, flags: int
+    ) -> tuple[int, list[int], int, dict[str, int], tuple[str | None, ...]]:
         """What the original hands on: flags, code, number of groups, numbers by name and names by number."""
         parsed = self.compiler._parser.parse(pattern, flags)
         code = [int(number) for number in self.compiler._code(parsed, flags)]
@@ -59,7 +62,7 @@ class CachedExpressions:
         return int(flags | state.flags), code, state.groups - 1, dict(state.groupdict), tuple(names)
 
 
-def _is_of_this_process(pattern: str) -> bool:
+def _is_of_this_process(pattern: str | bytes) -> bool:
     """Whether the expression differs from process to process: that of ``tokenize`` joins a set."""
     tokenize = sys.modules.get("tokenize")
     return tokenize is not None and pattern == getattr(tokenize, "PseudoToken", None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from pto_dialect.ir.core.base import is_pto, op_spec
@@ -16,6 +15,7 @@ from pto_dialect.ir.core.facts.queues import C2V, V2C, QueueAction
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import ancestors
+from pto_dialect.ir.core_dialects.func import FuncOp
 
 from .symbols import Symbols
 from .type_facts import integer_attribute

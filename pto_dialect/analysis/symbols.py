@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.suggest import MOST_NAMED, equally_near
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import ancestors, walk
+from pto_dialect.ir.core_dialects.func import FuncOp
 
 
 class Symbols:

@@ -99,12 +99,15 @@ UNTOUCHED = """
 import collections, dataclasses, gc, re, sys, typing
 frozen = gc.get_freeze_count()  # Python 3.12 begins with some.
 from xdsl.ir import Operation
+from xdsl.irdl.declarative_assembly_format import FormatProgram
 
 def patches():
     yield from (module.__name__ for module in (dataclasses, collections, typing)
                 if {"exec", "eval", "compile"} & vars(module).keys())
     if re._compiler.compile.__module__ != "re._compiler":
         yield "re"
+    if FormatProgram.from_str.__module__ != FormatProgram.__module__:
+        yield "FormatProgram.from_str"
     if "location" in vars(Operation):
         yield "Operation.location"
     if gc.get_freeze_count() != frozen or not gc.isenabled():

@@ -84,10 +84,14 @@ def test_any_pattern(tmp_path_factory: pytest.TempPathFactory, pattern: str, fla
     assert_alike(found, compiled)
 
 
-def test_what_is_no_text_is_compiled_as_ever(path: str) -> None:
-    expressions = cached_expressions(path)
-    assert expressions(b"a+").match(b"aa")
-    assert not expressions.table.added
+def test_patterns_of_bytes_and_text_do_not_mix(path: str) -> None:
+    first = cached_expressions(path)
+    assert first("a+").match("aa") and first(b"a+").match(b"aa")
+    first.table.save()
+    second = cached_expressions(path)
+    assert_alike(second(b"a+"), _compiler.compile(b"a+"))
+    assert_alike(second("a+"), _compiler.compile("a+"))
+    assert not second.table.added
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_what_is_no_text_is_compiled_as_ever(path: str) -> None:
 )
 def test_parts_that_are_wrong_are_replaced(path: str, parts: Any) -> None:
     first = cached_expressions(path)
-    first.table.add(("a+", 0), parts)
+    first.table.add(("str", "a+", 0), parts)
     first.table.save()
     second = cached_expressions(path)
     assert_alike(second("a+"), _compiler.compile("a+"))
@@ -111,7 +115,7 @@ def test_the_patch_goes_away(path: str) -> None:
         assert _compiler.compile is not original
         assert re.compile(r"an expression that nobody has compiled \d+").search("compiled 5") is None
         raise RuntimeError
-    assert CacheTable(path, MOST_BYTES).get((r"an expression that nobody has compiled \d+", 0)) is not None
+    assert CacheTable(path, MOST_BYTES).get(("str", r"an expression that nobody has compiled \d+", 0)) is not None
 
 
 @pytest.mark.parametrize("version", [(3, 10), (3, 14)])

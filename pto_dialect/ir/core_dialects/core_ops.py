@@ -10,6 +10,8 @@ from importlib import import_module
 
 from xdsl.irdl import IRDLOperation
 
+from pto_dialect.accel.operations.deferred_formats import deferred_formats
+
 from .core_plain import PLAIN_NAMES, plain_class
 
 _ARITH_SAME = (
@@ -92,7 +94,8 @@ UNMODELLED = frozenset(("affine.dma_start", "affine.dma_wait"))
 
 @cache
 def _dialect_classes(dialect: str) -> dict[str, type[IRDLOperation]]:
-    module = import_module(f"xdsl.dialects.{dialect}")
+    with deferred_formats():
+        module = import_module(f"xdsl.dialects.{dialect}")
     classes: dict[str, type[IRDLOperation]] = {}
     for cls in vars(module).values():
         # Abstract base classes make issubclass slow: it iterates over all their subclasses.
