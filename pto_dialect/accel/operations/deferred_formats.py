@@ -1,8 +1,8 @@
-"""Classes of xDSL whose assembly formats are read when somebody wants to read or print with them.
+"""Assembly formats of xDSL's operation classes that are compiled when something parses or prints with them.
 
-xDSL turns the format of an operation into a program as soon as the class is made, which is most of the time that
-``arith`` takes to load. This package reads and prints core operations itself; in ``xdsl-opt`` the programs are made on
-their first use.
+xDSL compiles the assembly format of an operation when the class is made, which is most of the time that loading
+``arith`` takes. This package parses and prints core operations itself; in ``xdsl-opt`` the formats are compiled on
+first use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pto_dialect.accel import enabled
 
 
 class DeferredFormat:
-    """Stands for a ``FormatProgram`` of xDSL."""
+    """Represents a ``FormatProgram`` of xDSL that is not compiled yet."""
 
     def __init__(self, make: Any, text: str, op_def: Any) -> None:
         self._make = make
@@ -28,11 +28,11 @@ class DeferredFormat:
         return self._program
 
     def parse(self, parser: Any, op_type: Any) -> Any:
-        """The operation that stands in the text."""
+        """Parses an operation and returns it."""
         return self._ready().parse(parser, op_type)
 
     def print(self, printer: Any, op: Any) -> None:
-        """Writes an operation."""
+        """Prints an operation."""
         self._ready().print(printer, op)
 
 
