@@ -179,7 +179,7 @@ def _run(
 
 
 def _check_includes(files: Sequence[str], included: IncludedFiles, compiler: Compiler, name: str) -> None:
-    """Raises ``IncludeError`` where a file is outside of the project; nothing of what the compiler said is shown."""
+    """Raises ``IncludeError`` where a file is outside of the project; no output of the compiler is shown."""
     if embeds(included.whole):
         raise IncludeError(f"{_place_of('embed', '', included, compiler, name)}: fatal error: #embed is not read")
     outside = outside_file(files, included.folder, [*included.folders, INCLUDE], compiler)

@@ -71,7 +71,7 @@ def _named_compiler(source: str, text: str) -> Compiler:
 
 
 def _resolve(text: str) -> tuple[str, ...] | None:
-    """The words of a command, the first as an absolute path; folders of the ``PATH`` that are relative do not count."""
+    """The arguments of a command, the first as an absolute path; relative folders of the ``PATH`` do not count."""
     try:
         words = shlex.split(text)
     except ValueError:

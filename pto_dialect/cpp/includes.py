@@ -1,7 +1,7 @@
 """The files that a kernel includes, as far as they are its user's: read before the compiler reads them.
 
-Launches stand in included files too, and some kernels include headers of the device's library that say nothing that the
-headers of this package would not. The compiler sees copies of the former without launches, and stand-ins of the latter.
+Included files have launches too: the compiler sees copies without them. For headers of the device's library that add
+nothing to the headers of this package it sees replacements.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class IncludedFiles:
         return "\n".join([self.text, *self.files.values()])
 
     def lookups(self) -> list[str] | None:
-        """The files that the compiler could find by a name in the texts; ``None`` where that cannot be said."""
+        """The files that the compiler could find by a name in the texts; ``None`` where they cannot be determined."""
         if len(self.files) >= MOST_FILES:
             return None
         folders = {self.folder, *self.folders, *(os.path.dirname(path) for path in self.files)}
         return lookups([self.text, *self.files.values()], sorted(folders))
 
     def options(self, folder: str) -> list[str]:
-        """What the compiler has to be told beyond the folders; writes the files that it needs into ``folder``."""
+        """The options that the compiler needs beyond the folders; writes the files that it needs into ``folder``."""
         options: list[str] = []
         entries = list(self._blanked(folder))
         if entries:

@@ -1,6 +1,6 @@
 """Files that a kernel may include: those of its project, of the folders that its user names, and of the compiler.
 
-A kernel of somebody else could include any file of this machine, and the compiler would print its words.
+A kernel of somebody else could include any file of this machine, and the compiler would print its text.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _MAX_CHAIN = 256
 
 
 class Metadata:
-    """The metadata of a module. Nodes are read when they are asked for."""
+    """The metadata of a module. Nodes are read on first use."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}

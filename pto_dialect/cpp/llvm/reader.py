@@ -1,4 +1,4 @@
-"""LLVM IR text to objects. Only functions that are asked for are read.
+"""LLVM IR text to objects. Only requested functions are read.
 
 Every instruction is one line (a switch is some), so lines are read with a few regular expressions: ten times as fast as
 a Lark grammar that only finds the tokens (docs/decisions.md, "C++ kernels").

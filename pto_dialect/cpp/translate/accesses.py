@@ -211,7 +211,7 @@ def _linear_index(address: Address, reach: Reach, ctx: Context) -> tuple[Operand
 
 
 def _check_index(index: Operand, factor: int, address: Address, reach: Reach, ctx: Context) -> None:
-    """Emits the assertion that an index means one of the places that it selects, unless it surely does."""
+    """Emits the assertion that an index selects an element, unless it surely does."""
     low, high = reach.low * factor, reach.high * factor
     key = address.terms, low, high
     if ctx.writer.is_open(ctx.checked.get(key, -1)) or _is_within(address, reach.stride // factor, low, high, ctx):

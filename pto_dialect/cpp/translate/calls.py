@@ -26,7 +26,7 @@ class RawGroup:
 
     @property
     def kind(self) -> str:
-        """The word before the colon."""
+        """The token before the colon."""
         return self.descriptor.partition(":")[0]
 
     @property

@@ -134,25 +134,25 @@ class TreeEmitter:
         if condition.value is not None:
             self.statements(statement.then if condition.value else statement.otherwise, after)
             return
-        outcomes = sorted(after, key=lambda variable: variable.number)
+        live = sorted(after, key=lambda variable: variable.number)
         before = {variable: ctx.variables.get(variable) for variable in self.liveness.of(statement).assigned}
         location = self.writer.location
         start = len(self.writer.lines)
         opening = self.writer.bare("")
-        first = self._branch(statement.then, after, outcomes)
+        first = self._branch(statement.then, after, live)
         turn = len(self.writer.lines)
         middle = self.writer.bare("} else {")
         self._restore(before)
-        second = self._branch(statement.otherwise, after, outcomes)
+        second = self._branch(statement.otherwise, after, live)
         self._restore(before)
         frame = _Frame(opening, middle, start, turn, location)
         if self._is_simple(frame):
             self._dissolve(frame)
-            self._choose(condition, outcomes, first, second)
+            self._choose(condition, live, first, second)
         elif frame.opening.depth >= EXECUTED:
             ctx.fail(*TOO_DEEP, debug=statement.debug)
         else:
-            self._join(frame, condition, outcomes, first, second)
+            self._join(frame, condition, live, first, second)
 
     def _restore(self, contents: dict[Variable, Operand | None]) -> None:
         for variable, content in contents.items():
@@ -162,12 +162,12 @@ class TreeEmitter:
                 self.ctx.variables[variable] = content
 
     def _branch(
-        self, statements: list[Statement], after: frozenset[Variable], outcomes: list[Variable]
+        self, statements: list[Statement], after: frozenset[Variable], live: list[Variable]
     ) -> list[Operand | None]:
         """Emits a branch; returns what the variables contain at its end."""
         with self.writer.region():
             self.statements(statements, after)
-            return [self.ctx.settled(self.ctx.variables.get(variable), variable) for variable in outcomes]
+            return [self.ctx.settled(self.ctx.variables.get(variable), variable) for variable in live]
 
     def _is_simple(self, frame: _Frame) -> bool:
         """Returns whether the branches only compute a few numbers, which may be computed in any case."""
@@ -186,13 +186,13 @@ class TreeEmitter:
     def _choose(
         self,
         condition: Operand,
-        outcomes: list[Variable],
+        live: list[Variable],
         first: list[Operand | None],
         second: list[Operand | None],
     ) -> None:
-        """Makes the outcomes of simple branches choices between two values."""
+        """Selects between the values of two simple branches."""
         ctx = self.ctx
-        for variable, then, otherwise in zip(outcomes, first, second, strict=True):
+        for variable, then, otherwise in zip(live, first, second, strict=True):
             if then is None or otherwise is None:
                 content = otherwise if then is None else then
                 if content is not None:
@@ -208,7 +208,7 @@ class TreeEmitter:
         self,
         frame: _Frame,
         condition: Operand,
-        outcomes: list[Variable],
+        live: list[Variable],
         first: list[Operand | None],
         second: list[Operand | None],
     ) -> None:
@@ -217,7 +217,7 @@ class TreeEmitter:
         names: list[str] = []
         types: list[str] = []
         yields: list[tuple[str, str]] = []
-        for variable, then, otherwise in zip(outcomes, first, second, strict=True):
+        for variable, then, otherwise in zip(live, first, second, strict=True):
             if then is not None and otherwise is not None and is_equal(then, otherwise):
                 ctx.variables[variable] = then
             elif then is not None or otherwise is not None:

@@ -223,7 +223,7 @@ class LocalMemory:
         self._copies += [(one, other, number) for one in targets for other in sources]
 
     def _share_cuts(self) -> None:
-        """Divides both sides of a copy alike."""
+        """Divides both sides of a copy in the same way."""
         for _ in range(4):
             before = sum(len(cells.cuts) for cells in self.cells.values())
             for target, source, number in self._copies:

@@ -50,7 +50,7 @@ def translate_module(
     """Returns the ``.pto`` text of a kernel.
 
     ``texts`` are pairs of a core ("vector", "cube", or "" where the kernel has but one) and the LLVM IR that was
-    compiled for it. ``entry`` is the name of a function, otherwise annotations tell it. Frames in files below
+    compiled for it. ``entry`` is the name of a function, otherwise annotations name it. Frames in files below
     ``headers`` are not shown as locations; ``sources`` are the C++ texts by file name, from which tiles get their
     names. Raises ``TranslationError``.
     """

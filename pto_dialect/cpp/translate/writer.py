@@ -80,7 +80,7 @@ class Writer:
         return f"%{name}"
 
     def constant(self, text: str, type: str) -> str:
-        """Returns the name of a constant, which stands at the begin of the function."""
+        """Returns the name of a constant, which is defined at the begin of the function."""
         key = text, type
         known = self.constants.get(key)
         if known is None:

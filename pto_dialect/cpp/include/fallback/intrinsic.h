@@ -1,4 +1,4 @@
-// What a run time tells kernel_entry beyond its arguments.
+// What a run time passes to kernel_entry beyond its arguments.
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// Of another library for kernels: what is asked of the block.
+// Of another library for kernels: queries of the block.
 #pragma once
 #include <stdint.h>
 

@@ -163,7 +163,7 @@ class _Finder:
         latch: Instruction,
         following: Instruction,
     ) -> Counted | None:
-        """Returns the bounds; ``stays`` is the predicate between counter and ``upper`` by which the loop goes on."""
+        """Returns the bounds; ``stays`` is the predicate between counter and ``upper`` by which the loop continues."""
         width = width_of(phi.type) or 64
         is_signed = stays[0] != "u" or width == 64
         if stays == "eq":

@@ -1,6 +1,6 @@
 """Control flow to a tree: every reducible flow, with a selector variable where paths leave a structure early.
 
-The blocks that a block dominates follow it. Successors with one predecessor stand in its branches; blocks that several
+The blocks that a block dominates follow it. Successors with one predecessor are in its branches; blocks that several
 paths reach follow, in reverse postorder, each guarded by the selector if some path does not go there.
 """
 
@@ -173,7 +173,7 @@ class Structurer:
         return self._terminator(name, block.terminator, inline, out, within, depth), merges
 
     def _children(self, name: str) -> list[str]:
-        """Returns the blocks that a block immediately dominates, without the return, which stands at the end."""
+        """Returns the blocks that a block immediately dominates, without the return, which is at the end."""
         return [child for child in self.flow.children[name] if child != RETURN]
 
     def _entries(self, name: str) -> list[str]:
@@ -253,7 +253,7 @@ class Structurer:
         within: NaturalLoop | None,
         depth: int,
     ) -> set[str]:
-        """Appends what the edge does, and the block that it leads to if that stands here."""
+        """Appends what the edge does, and the block that it leads to if that belongs here."""
         if within is not None and self.exits[within.header] == (source, target):
             out.append(Set(self._again(within, 0)))
             return {target}
@@ -268,7 +268,7 @@ class Structurer:
         return {target}
 
     def _again(self, loop: NaturalLoop, number: int) -> list[tuple[Variable, Operand]]:
-        """Returns the assignment that states whether a loop goes on; a counted one needs none."""
+        """Returns the assignment that states whether a loop continues; a counted one needs none."""
         if loop.header in self.counted:
             return []
         return [(self._again_of(loop.header), Constant("i1", number))]
@@ -325,7 +325,7 @@ class Structurer:
         return reached
 
     def _leave(self, within: NaturalLoop, reached: set[str], out: list[Statement]) -> None:
-        """Sets whether the enclosing loop goes on, after a loop inside it that may have left both."""
+        """Sets whether the enclosing loop continues, after a loop inside it that may have left both."""
         if reached == {within.header}:
             out.append(Set(self._again(within, 1)))
         elif within.header not in reached:

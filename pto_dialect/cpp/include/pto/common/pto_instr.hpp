@@ -474,7 +474,7 @@ PTO_OVERLOAD(TEXTRACT, (TileObject PtoD, TileObject PtoE, TileObject PtoA),
              (PtoD &dst0, PtoE &dst1, PtoA &src, uint16_t row0 = 0, uint16_t col0 = 0, uint16_t row1 = 0, uint16_t col1 = 0), (),
              dst0, dst1, src, row0, col0, row1, col1)
 
-// Matrix products. A phase tells that the sums go on.
+// Matrix products. A phase states that the sums continue.
 
 #define PTO_MATRIX(Name, Template, Parameters, ...)                                                        \
     PTO_OVERLOAD(Name, Template, Parameters, (), __VA_ARGS__)                                              \

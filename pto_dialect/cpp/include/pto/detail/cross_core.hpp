@@ -11,7 +11,7 @@ constexpr int kCvCommSlotBytes = 512, kCvMaxCores = 25;
 
 PTO_INTERNAL uint16_t _getFFTSMsg(CVSyncMode mode, uint16_t id, uint16_t base = 1) { return getFFTSMsg(mode, id, base); }
 
-// A flag that says "there is data" and the next one, which says "there is room".
+// A flag that signals data and the next one, which signals free slots.
 template <SyncOpType Producer, SyncOpType Consumer>
 struct TSync_Custom {
     static_assert(Producer != SyncOpType::TLOAD && Consumer == SyncOpType::TLOAD, "a store signals, a load waits");

@@ -119,7 +119,7 @@ struct Query {
     }
 };
 
-// Each step takes the first operand and appends its group behind the mark End.
+// Each step takes the first operand and appends its group after the mark End.
 template <class Function, class First, class... Rest>
 PTO_INTERNAL typename Function::Result append(const char *name, const First &first, const Rest &...rest)
 {
