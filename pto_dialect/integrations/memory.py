@@ -65,11 +65,10 @@ class AddressSpace:
         """Makes ``size`` bytes at ``address`` known; ``keep`` is an object that owns them."""
         if not size:
             return
-        content = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
-        known = self._buffers.get(address)
-        if known is not None and known.content.size >= size:
+        if self.knows(address, size):
             return
-        if known is None:
+        content = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+        if address not in self._buffers:
             insort(self._starts, address)
         self._buffers[address] = Buffer(address, content, keep)
 
@@ -79,6 +78,11 @@ class AddressSpace:
         address = -(-memory.ctypes.data // 64) * 64
         self.register(address, size, memory)
         return address
+
+    def knows(self, address: int, size: int) -> bool:
+        """Whether ``size`` bytes at ``address`` are registered, as one buffer that begins there."""
+        known = self._buffers.get(address)
+        return known is not None and known.content.size >= size
 
     def release(self, address: int) -> None:
         """Forgets the buffer at ``address``."""

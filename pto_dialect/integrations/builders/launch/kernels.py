@@ -1,0 +1,41 @@
+"""Programs that Python packages build, and their launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pto_dialect.integrations.base import Device, Program
+from pto_dialect.integrations.events import watching
+
+from .origins import attach_sources
+from .pointers import addresses, value_of
+
+device = Device("builders")
+"""The chip of these kernels; each program names its own."""
+
+
+class Launched:
+    """A program that is launched: function ``entry`` of ``text``, which is called ``filename`` in diagnostics.
+
+    ``target`` is the chip of programs that name none, ``ordered`` says that a compiler orders the pipes. Raises
+    ``ParseError`` or ``VerifyError`` with all errors.
+    """
+
+    def __init__(self, text: str, entry: str, filename: str, target: str | None, ordered: bool) -> None:
+        attach_sources(text)
+        self.program: Program = device.compile(text, filename, target, ordered)
+        self.entry = entry
+
+    def __call__(self, blocks: int, args: Sequence[Any]) -> None:
+        """Launches the kernel on numbers, addresses (of ``ctypes`` or plain), arrays and tensors.
+
+        Raises ``TypeError`` for a wrong number of arguments, ``BindingError`` for values that do not fit,
+        ``ProgramError`` for a fault of the program.
+        """
+        kernel = self.program.kernel(self.entry, watching())
+        if len(args) != len(kernel.arguments):
+            raise TypeError(f"@{self.entry} has {len(kernel.arguments)} arguments, the launch has {len(args)}")
+        with addresses(args) as plain:
+            values = [value_of(name, type_, one) for (name, type_), one in zip(kernel.arguments, plain, strict=True)]
+            device.run(self.program, kernel, values, blocks)

@@ -1,0 +1,99 @@
+"""What the pointers of a launch mean: memory of tensors and arrays, known by address."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from pto_dialect.integrations.memory import AddressSpace
+from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.run.arguments import argument_format
+
+memory = AddressSpace()
+"""The memory of this process that kernels may access."""
+
+
+def note_tensor(tensor: Any) -> None:
+    """Makes the memory of a tensor of PyTorch known for as long as it lives. Does nothing for other tensors."""
+    if tensor.device.type != "cpu":
+        return
+    storage = tensor.untyped_storage()
+    address, size = storage.data_ptr(), storage.nbytes()
+    if size and not memory.knows(address, size):
+        memory.register(address, size)
+        # Its memory may belong to another tensor afterwards.
+        finalize(storage, memory.release, address)
+
+
+def pointer(array: Array) -> int:
+    """The address of a numpy array, as an argument of launches for as long as the array lives.
+
+    Raises ``BindingError`` for an array that no kernel can write.
+    """
+    _require_plain(array)
+    address = array.ctypes.data
+    if array.nbytes and not memory.knows(address, array.nbytes):
+        memory.register(address, array.nbytes)
+        finalize(array, memory.release, address)
+    return address
+
+
+def _require_plain(array: Array) -> None:
+    if not (array.flags.c_contiguous and array.flags.writeable):
+        raise BindingError("an array that a kernel gets must be contiguous and writable")
+
+
+@contextmanager
+def addresses(args: Sequence[Any]) -> Iterator[list[Any]]:
+    """``args`` with addresses instead of arrays and tensors, which are valid inside the ``with`` block."""
+    made: list[Any] = []
+    added: list[int] = []
+    try:
+        for value in args:
+            if isinstance(value, np.ndarray):
+                _require_plain(value)
+                address = value.ctypes.data
+                if value.nbytes and not memory.knows(address, value.nbytes):
+                    memory.register(address, value.nbytes, value)
+                    added.append(address)
+                made.append(ctypes.c_void_p(address))
+            elif hasattr(value, "untyped_storage"):
+                _require_host(value)
+                note_tensor(value)
+                made.append(ctypes.c_void_p(value.data_ptr()))
+            else:
+                made.append(value)
+        yield made
+    finally:
+        for address in added:
+            memory.release(address)
+
+
+def _require_host(tensor: Any) -> None:
+    if tensor.device.type != "cpu":
+        raise BindingError(f"tensors have to be in the memory of the host, found one on {tensor.device}")
+
+
+def value_of(name: str, type_: Attribute, given: Any) -> Any:
+    """The array or number that an argument of type ``type_`` gets for a marshalled value. Raises ``BindingError``."""
+    plain = given.value if isinstance(given, ctypes._SimpleCData) else given
+    elements = argument_format(type_)
+    if elements is None:
+        return plain
+    if not plain:
+        # A null pointer: memory without a byte, which no kernel can access.
+        return np.empty(0, elements.storage)
+    try:
+        return memory.array_at(int(plain), elements)
+    except BindingError:
+        raise BindingError(
+            f"argument {name}: no tensor of this process has the address {int(plain):#x}; pass the tensor or array"
+            " itself, or for an array the result of pto_dialect.integrations.builders.launch.pointers.pointer"
+        ) from None

@@ -1,0 +1,39 @@
+"""The launch of PTODSL, the package `ptodsl` of PTOAS: `compiled[grid, stream](arguments)`."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from .kernels import Launched
+from .pointers import addresses
+from .texts import located_text
+
+_launched: WeakKeyDictionary[Any, Launched] = WeakKeyDictionary()
+"""What has been launched of the kernels that PTODSL has compiled."""
+
+
+def change(module: ModuleType) -> None:
+    """Replaces the call of `LaunchHandle`, in the module of that class."""
+    marshal = module._marshal_launch_args
+
+    def call(self: Any, *args: Any) -> None:
+        """Launches the kernel on numpy."""
+        with addresses(args) as plain:
+            launched(self._compiled)(self._grid, marshal(self._compiled._kernel_signature, plain))
+
+    module.LaunchHandle.__call__ = call
+
+
+def launched(compiled: Any) -> Launched:
+    """The program of a kernel that PTODSL has compiled; once for each."""
+    found = _launched.get(compiled)
+    if found is None:
+        spec = compiled._module_spec
+        given = getattr(spec, "insert_sync", None)
+        ordered = spec.mode != "explicit" if given is None else bool(given)
+        name = spec.function_name
+        text = located_text(compiled.mlir_module()) or compiled.mlir_text()
+        found = _launched[compiled] = Launched(text, name, f"{name}.pto", spec.target_arch, ordered)
+    return found

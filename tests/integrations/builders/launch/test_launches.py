@@ -1,0 +1,197 @@
+"""Launches of kernels that packages like `ptodsl` have built; the packages here are small ones of our own."""
+
+import ctypes
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pto_dialect.integrations.builders.launch import importing, install, pointers
+from pto_dialect.integrations.events import Event, Launched, instrumented, observed
+from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.sanitize.options import SanitizeOptions
+
+SCALE = """
+module attributes {pto.target_arch = "a5"} {
+  func.func @scale(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %s: f32) attributes {pto.entry} {
+    %block = pto.get_block_idx
+    %at = arith.index_cast %block : i64 to index
+    %0 = pto.load_scalar %x[%at] : !pto.ptr<f32> -> f32
+    %1 = arith.mulf %0, %s : f32
+    pto.store_scalar %1, %y[%at] : !pto.ptr<f32>, f32
+    return
+  }
+}
+"""
+HANDLES = '''
+import ctypes
+from types import SimpleNamespace
+
+TEXT = """{text}"""
+
+class Compiled:
+    _module_spec = SimpleNamespace(function_name="scale", target_arch="a5", mode="auto", insert_sync=None)
+    _kernel_signature = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_float)
+    def mlir_module(self):
+        return object()
+    def mlir_text(self):
+        return TEXT
+
+def _marshal_launch_args(signature, args):
+    if len(args) != len(signature):
+        raise TypeError(f"expected {{len(signature)}} launch argument(s), got {{len(args)}}")
+    return [v if isinstance(v, ctypes.c_void_p) else kind(v) for kind, v in zip(signature, args)]
+
+class LaunchHandle:
+    def __init__(self, compiled, grid, stream):
+        self._compiled, self._grid, self._stream = compiled, grid, stream
+    def __call__(self, *args):
+        raise RuntimeError("command failed: ptoas")
+'''
+WRAPPER = '''
+import ctypes
+from pathlib import Path
+
+TEXT = """{text}"""
+
+def to_ir_module(meta_data):
+    return lambda fn: TEXT
+
+class JitWrapper:
+    _enable_insert_sync, _npu_arch, _lib, _compiled, _meta_data = True, "dav-c310", None, False, None
+    def __init__(self, fn, folder):
+        self._fn, self._output_dir = fn, folder
+    def _resolve_runtime_arg_types(self):
+        return ["ptr", "ptr", "f32"]
+    def _artifact_paths(self):
+        return (self._output_dir / "kernel.pto",)
+    def _build(self):
+        raise RuntimeError("bisheng")
+    def __call__(self, *args, blocks):
+        if not self._compiled:
+            self._build()
+        self._lib.call_kernel(ctypes.c_uint32(blocks), ctypes.c_void_p(0), *args)
+'''
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for packages to import, whose modules are forgotten afterwards."""
+    before = dict(sys.modules)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in set(sys.modules) - set(before):
+        if name.partition(".")[0] in {"ptodsl", "torch_npu"}:
+            del sys.modules[name]
+
+
+def add_module(folder: Path, name: str, text: str) -> ModuleType:
+    """The module ``name`` below ``folder``, imported."""
+    path = folder.joinpath(*name.split(".")).with_suffix(".py")
+    path.parent.mkdir(parents=True)
+    for parent in path.relative_to(folder).parents[:-1]:
+        (folder / parent / "__init__.py").touch()
+    path.write_text(text.format(text=SCALE))
+    return importlib.import_module(name)
+
+
+@pytest.fixture
+def handles(packages: Path) -> ModuleType:
+    """A package like PTODSL."""
+    install()
+    return add_module(packages, "ptodsl._runtime.launch", HANDLES)
+
+
+def launch(handles: ModuleType, x: Any, y: Any, s: Any, grid: int = 3) -> None:
+    """Launches the kernel of ``handles``."""
+    handles.LaunchHandle(handles.Compiled(), grid, None)(x, y, s)
+
+
+def test_kernel_runs_on_arrays_with_one_block_for_each_of_grid(handles: ModuleType) -> None:
+    x, y = np.array([1, 2, 3, 4], np.float32), np.zeros(4, np.float32)
+    launch(handles, x, y, 2.0)
+    assert y.tolist() == [2, 4, 6, 0]
+
+
+def test_pointer_is_an_address_inside_an_array(handles: ModuleType) -> None:
+    x, y = np.array([1, 2, 3, 4], np.float32), np.zeros(8, np.float32)
+    launch(handles, pointers.pointer(x), ctypes.c_void_p(pointers.pointer(y) + 8), 2.0)
+    assert y.tolist() == [0, 0, 2, 4, 6, 0, 0, 0]
+
+
+def test_address_of_no_array_is_refused(handles: ModuleType) -> None:
+    y = np.zeros(4, np.float32)
+    with pytest.raises(BindingError, match="no tensor of this process has the address 0x10;"):
+        launch(handles, ctypes.c_void_p(16), y, 2.0)
+
+
+def test_address_of_an_array_that_is_gone_is_refused(handles: ModuleType) -> None:
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    address = pointers.pointer(x)
+    del x
+    with pytest.raises(BindingError, match=f"no tensor of this process has the address {address:#x};"):
+        launch(handles, ctypes.c_void_p(address), y, 2.0)
+
+
+def test_array_with_gaps_is_refused(handles: ModuleType) -> None:
+    with pytest.raises(BindingError, match="must be contiguous and writable"):
+        launch(handles, np.zeros(8, np.float32)[::2], np.zeros(4, np.float32), 2.0)
+
+
+def test_marshalling_of_the_package_refuses_a_wrong_number_of_arguments(handles: ModuleType) -> None:
+    with pytest.raises(TypeError, match=r"expected 3 launch argument\(s\), got 1"):
+        handles.LaunchHandle(handles.Compiled(), 1, None)(np.zeros(4, np.float32))
+
+
+def test_null_pointer_has_no_memory(handles: ModuleType) -> None:
+    x = np.ones(4, np.float32)
+    with pytest.raises(ProgramError, match="outside"):
+        launch(handles, x, ctypes.c_void_p(0), 2.0)
+
+
+def test_launches_are_sanitized_on_request(handles: ModuleType) -> None:
+    x, y = np.ones(2, np.float32), np.zeros(4, np.float32)
+    events: list[Event] = []
+    with instrumented(SanitizeOptions()), observed(events.append):
+        launch(handles, x, y, 2.0)
+    rules = [found.rule for event in events if isinstance(event, Launched) for found in event.findings]
+    assert "mem-oob" in rules
+
+
+def test_package_that_is_imported_already_is_changed(packages: Path) -> None:
+    module = add_module(packages, "ptodsl._runtime.launch", HANDLES)
+    install()
+    x, y = np.array([5], np.float32), np.zeros(1, np.float32)
+    launch(module, x, y, 2.0, grid=1)
+    assert y.tolist() == [10]
+
+
+def test_loader_of_a_changed_module_is_its_own(handles: ModuleType) -> None:
+    assert type(handles.__loader__).__name__ == "SourceFileLoader"
+    assert handles.__spec__ is not None and handles.__spec__.loader is handles.__loader__
+
+
+def test_install_twice_adds_one_finder(packages: Path) -> None:
+    install()
+    install()
+    assert sum(isinstance(finder, importing._Finder) for finder in sys.meta_path) == 1
+
+
+def test_wrapper_of_huawei_csl_builds_and_launches(packages: Path) -> None:
+    install()
+    module = add_module(packages, "ptodsl.compiler.jit", WRAPPER)
+
+    def scale(x: Any, y: Any, s: Any) -> None:
+        """Only its name counts."""
+
+    kernel = module.JitWrapper(scale, packages / "out")
+    x, y = np.array([1, 2, 3, 4], np.float32), np.zeros(4, np.float32)
+    kernel(x, y, 3.0, blocks=2)
+    assert y.tolist() == [3, 6, 0, 0]
+    assert (packages / "out" / "kernel.pto").read_text() == SCALE + "\n"
