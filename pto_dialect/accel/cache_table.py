@@ -1,4 +1,8 @@
-"""A table of computed values in a file of the user's cache folder, read as a whole at the first lookup."""
+"""A table of computed values in a file of the user's cache folder.
+
+The first lookup reads the file, which has the values of all versions and commands that this user starts. Each value is
+encoded on its own, so that a process decodes only those that it needs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ def table_file(name: str) -> str | None:
     folder = cache_folder()
     if tag is None or folder is None:
         return None
-    return os.path.join(folder, f"{name}-{tag}-{sys.hexversion:x}-{sys.flags.optimize}.code")
+    return os.path.join(folder, f"{name}-{tag}-{sys.hexversion:x}-{sys.flags.optimize}.values")
 
 
 def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most_bytes: int) -> CacheTable | None:
@@ -38,31 +42,41 @@ class CacheTable:
         self.path = path
         self.most_bytes = most_bytes
         self.added: dict[Any, Any] = {}
-        self._known: dict[Any, Any] | None = None
+        self._stored: dict[Any, bytes] | None = None
+        self._decoded: dict[Any, Any] = {}
 
     def get(self, key: Any) -> Any:
         """The value of ``key``, ``None`` where there is none."""
-        if self._known is None:
-            self._known = self.read()
-        return self._known.get(key)
+        value = self._decoded.get(key)
+        if value is None:
+            if self._stored is None:
+                self._stored = self.read()
+            data = self._stored.get(key)
+            if data is not None:
+                value = self._decoded[key] = _decode(data)
+        return value
 
     def add(self, key: Any, value: Any) -> None:
         """Adds a value that the table does not have."""
-        self.added[key] = value
-        if self._known is not None:
-            self._known[key] = value
+        self.added[key] = self._decoded[key] = value
 
-    def read(self) -> dict[Any, Any]:
-        """What is in the file now; nothing when it is damaged or holds something else."""
+    def read(self) -> dict[Any, bytes]:
+        """The encoded values in the file now; nothing when it is damaged or holds something else."""
         data = read_private(self.path)
-        try:
-            values = {} if data is None else marshal.loads(data)
-        except (EOFError, TypeError, ValueError):
-            return {}
-        return values if type(values) is dict else {}
+        stored = None if data is None else _decode(data)
+        return stored if type(stored) is dict else {}
 
     def save(self) -> None:
         """Adds what is new to the file; what other processes have added in the meantime stays."""
         if self.added:
-            data = marshal.dumps({**self.read(), **self.added})
-            write_private(self.path, data if len(data) <= self.most_bytes else marshal.dumps(self.added))
+            added = {key: marshal.dumps(value) for key, value in self.added.items()}
+            data = marshal.dumps({**self.read(), **added})
+            write_private(self.path, data if len(data) <= self.most_bytes else marshal.dumps(added))
+
+
+def _decode(data: Any) -> Any:
+    """The value of ``data``; ``None`` where it is no encoded value."""
+    try:
+        return marshal.loads(data)
+    except (EOFError, TypeError, ValueError):
+        return None
