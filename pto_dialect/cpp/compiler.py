@@ -18,7 +18,7 @@ from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import IncludedFiles
 from pto_dialect.cpp.ir_cache import IrCache, header_version
-from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses
+from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.outside import embeds, outside_file
 
 INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
@@ -86,11 +86,14 @@ def compile_to_ir(
     """Compiles a kernel for one core; ``name`` is the file as its user calls it, and as the locations call it.
 
     ``entry`` is a function, or a function template with its arguments, ``kernel<half, 128>``; the text then has a
-    variable ``@__pto_entry`` that points to it. Raises ``CompilerMissing``, ``CompileError`` or ``BadOption``.
+    variable ``@__pto_entry`` that points to it, unless it is a template without arguments. Raises ``CompilerMissing``,
+    ``CompileError`` or ``BadOption``.
     """
     compiler = find_compiler(cxx)
     included = _included_files(text, name, includes)
     blanked, launches = blank_launches(text)
+    if entry is not None and is_template(entry, included.whole):
+        entry = None  # The launches instantiate it.
     source = _whole_text(blanked, name, entry)
     options = _options(compiler, name, defines, includes, (target, core), not has_addresses(included.whole))
     command = (*compiler.command, *options)

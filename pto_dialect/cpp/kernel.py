@@ -67,20 +67,23 @@ class CppError(RefusedProgram):
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel as a program: its ``text``, and the commands that compiled it."""
+    """A kernel as a program: its ``text``, the commands that compiled it, and errors of kernels that are not in it."""
 
     text: str
     commands: tuple[tuple[str, ...], ...]
+    errors: tuple[Diagnostic, ...] = ()
 
 
-def compile_kernel(text: str, name: str, options: CppOptions) -> Compiled:
+def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = False) -> Compiled:
     """Returns the program of a C++ text; its locations show lines of ``text``. ``name`` is the file as its user calls
-    it. Raises :class:`CppError`."""
+    it. Where ``every`` is set and no entry is chosen, the program has all kernels of the file that have a translation,
+    else the file must have one. Raises :class:`CppError`."""
+    every = every and options.entry is None
     folder = os.path.dirname(name) or "."
     files = Origins(folder, {name: text}, translated=True, hidden=(INCLUDE + os.sep, "<"), spell=in_cpp)
     try:
         irs = _irs(text, name, options)
-        program = _translated(text, name, options, irs)
+        program, wrong = _translated(text, name, options, irs, every)
     except CompilerMissing as error:
         raise CppError((Diagnostic(COMPILER, Severity.ERROR, str(error)),)) from None
     except BadOption as error:
@@ -90,8 +93,11 @@ def compile_kernel(text: str, name: str, options: CppOptions) -> Compiled:
         raise CppError(tuple(_compiler_messages(str(error), files, rule))) from None
     except TranslationError as error:
         raise CppError((_translation_message(error, files, _first_kernel(text, name)),)) from None
+    errors = tuple(dict.fromkeys(_translation_message(error, files, _first_kernel(text, name)) for error in wrong))
+    if not program:
+        raise CppError(errors)
     files.register(program)
-    return Compiled(program, tuple(one.command for one in irs))
+    return Compiled(program, tuple(one.command for one in irs), errors)
 
 
 def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
@@ -119,20 +125,28 @@ def compile_commands(text: str, name: str, options: CppOptions) -> list[tuple[st
     ]
 
 
-def _translated(text: str, name: str, options: CppOptions, irs: Sequence[IrText]) -> str:
-    """The program, kept from an earlier run where nothing has changed."""
+def _translated(
+    text: str, name: str, options: CppOptions, irs: Sequence[IrText], every: bool
+) -> tuple[str, list[TranslationError]]:
+    """The program, kept from an earlier run where nothing has changed, and the errors of kernels that it leaves out."""
     version = header_version(os.path.dirname(os.path.abspath(__file__)))
-    cache = IrCache(("pto", version, name, text, options.chip, options.entry or "", *(one.text for one in irs)))
+    choice = (str(every), options.entry or "")
+    cache = IrCache(("pto", version, name, text, options.chip, *choice, *(one.text for one in irs)))
     program = cache.read()
+    errors: list[TranslationError] = []
     if program is None:
-        from .translate import translate_module  # deferred: start-up
+        from .translate import translate_kernels, translate_module  # deferred: start-up
 
-        pairs = [(one.core, one.text) for one in irs]
-        program = translate_module(
-            pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources={name: text}
-        )
-        cache.write(program, ())
-    return program
+        pairs, sources = [(one.core, one.text) for one in irs], {name: text}
+        if every:
+            program, errors = translate_kernels(pairs, target=options.chip, headers=(INCLUDE,), sources=sources)
+        else:
+            program = translate_module(
+                pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources=sources
+            )
+        if not errors:
+            cache.write(program, ())
+    return program, errors
 
 
 def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagnostic]:

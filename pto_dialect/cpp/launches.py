@@ -28,6 +28,7 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(r"\[ *aicore *\]")
 _NAME_BEFORE = re.compile(r"[\w:]+\s*\Z")
 _TEMPLATE_LIMIT = 2000
+_TEMPLATE = re.compile(r"\btemplate\s*<")
 
 _WORD = re.compile(r"\w+")
 _SWITCHES = {
@@ -97,6 +98,19 @@ def find_cores(text: str) -> tuple[str, ...]:
     if any(map(_CUBE_WORD.fullmatch, words)):
         return CORES if switched == ["vector"] else ("cube",)
     return ("vector",)
+
+
+def is_template(entry: str, text: str) -> bool:
+    """Whether a text declares the function ``entry``, with namespaces or without, as a template."""
+    name = entry.strip().rpartition("::")[2]
+    if not name.isidentifier():
+        return False
+    plain = without_comments(text)
+    for match in re.finditer(rf"\b{name}\s*\(", plain):
+        head = plain[max(0, match.start() - _TEMPLATE_LIMIT) : match.start()]
+        if _TEMPLATE.search(head[max(map(head.rfind, ";{}")) + 1 :]):
+            return True
+    return False
 
 
 def has_addresses(text: str) -> bool:

@@ -108,17 +108,20 @@ def read(item: Input, target: str | None = None) -> tuple[str, Diagnostic | None
     return text, found[0] if found else None
 
 
-def read_program(item: Input, target: str | None = None) -> tuple[str, tuple[Diagnostic, ...]]:
-    """As :func:`read`, with all diagnostics of the compiler of a C++ kernel."""
+def read_program(item: Input, target: str | None = None, *, every: bool = False) -> tuple[str, tuple[Diagnostic, ...]]:
+    """As :func:`read`, with all diagnostics of the compiler of a C++ kernel; with ``every``, the program of a C++ file
+    has all its kernels, and where some have no translation, the text is that of the others."""
     text, remark = read_text(item)
     if not item.is_cpp or remark is not None:
         return text, () if remark is None else (remark,)
     from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel, with_target  # deferred: start-up
 
     try:
-        return compile_kernel(text, item.name, with_target(item.cpp or CppOptions(), target)).text, ()
+        options = with_target(item.cpp or CppOptions(), target)
+        made = compile_kernel(text, item.name, options, every=every)
     except CppError as error:
         return "", error.diagnostics
+    return made.text, made.errors
 
 
 def read_text(item: Input) -> tuple[str, Diagnostic | None]:

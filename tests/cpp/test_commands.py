@@ -148,17 +148,82 @@ def test_wrong_command_lines(folder: Path, line: str, text: str) -> None:
             "\ntemplate <typename T>\n__global__ AICORE void k(__gm__ T *x) {}",
             "k.cpp:3:1: error: the kernel k is a template",
         ),
-        (
-            "__global__ AICORE void k() {}\n__global__ AICORE void m() {}",
-            "k.cpp:1:1: error: the file has several kernels",
-        ),
         ("void k() {}", "k.cpp:1:1: error: the file has no kernel"),
     ],
 )
-def test_file_without_one_kernel_is_named(folder: Path, text: str, message: str) -> None:
+def test_file_without_a_kernel_is_named(folder: Path, text: str, message: str) -> None:
     (folder / "k.cpp").write_text(text, encoding="utf-8")
     result = command("pto-opt k.cpp")
     assert (result.exit_code, result.stderr.decode().splitlines()[0].split(" [")[0]) == (1, message)
+
+
+SEVERAL = """#include <pto/pto-inst.hpp>
+using namespace pto;
+namespace my {
+template <typename T, int W> __global__ AICORE void copy(__gm__ T *x, __gm__ T *z) {
+  using G = GlobalTensor<T, Shape<1, 1, 1, 1, W>, Stride<W, W, W, W, 1>>;
+  Tile<TileType::Vec, T, 1, W> a;
+  TASSIGN(a, 0);
+  G gx(x), gz(z);
+  TLOAD(a, gx);
+  if constexpr (W == LOCKED)
+    set_ctrl(1);
+  TSTORE(gz, a);
+}
+}
+template <typename T> void launch(void *s, T *x, T *z) {
+  my::copy<T, 64><<<1, nullptr, s>>>(x, z);
+  my::copy<T, 32><<<1, nullptr, s>>>(x, z);
+}
+template void launch<float>(void *, float *, float *);
+template void launch<half>(void *, half *, half *);
+#ifdef MORE
+__global__ AICORE void other(__gm__ float *x) {}
+#endif
+"""
+COPIES = ", ".join(f"--entry 'my::copy<{one}>'" for one in ("float, 64", "float, 32", "half, 64", "half, 32"))
+
+
+def test_all_kernels_of_a_file_are_printed(folder: Path) -> None:
+    (folder / "k.cpp").write_text(SEVERAL, encoding="utf-8")
+    printed = command("pto-opt k.cpp -DLOCKED=0 -DMORE").stdout.decode()
+    names = ["copy_float_64", "copy_float_32", "copy_half_64", "copy_half_32", "other"]
+    assert re.findall(r"func\.func @(\w+)", printed) == names
+
+
+def test_all_kernels_of_a_file_are_checked(folder: Path) -> None:
+    (folder / "k.cpp").write_text(SEVERAL, encoding="utf-8")
+    assert command("pto-opt k.cpp -DLOCKED=0").exit_code == 0
+    result = command("pto-opt k.cpp -DLOCKED=64")
+    line = line_of(SEVERAL, "set_ctrl")
+    errors = [one for one in result.stderr.decode().splitlines() if "error" in one]
+    assert result.exit_code == 1
+    assert [one[: one.index(" has")] for one in errors[:-1]] == [f"k.cpp:{line}:5: error: set_ctrl"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-DMORE", f"the file has several kernels|name one: {COPIES}, --entry other"),
+        ("--entry copy", f"the file launches the template copy with several lists of arguments|name one: {COPIES}"),
+    ],
+)
+def test_run_of_one_of_several_kernels_names_them(folder: Path, options: str, message: str) -> None:
+    (folder / "k.cpp").write_text(SEVERAL, encoding="utf-8")
+    result = command(f"pto-run k.cpp --auto -DLOCKED=0 {options}")
+    assert result.exit_code == 1
+    for part in message.split("|"):
+        assert part in result.stderr.decode()
+    for entry in re.findall(r"--entry '(.*?)'", message):
+        assert run_command("pto-run", ["k.cpp", "--auto", "-DLOCKED=0", "--entry", entry]).exit_code == 0
+
+
+def test_template_that_is_launched_once_needs_no_arguments(folder: Path) -> None:
+    text = SEVERAL.replace("template void launch<half>", "//").replace("  my::copy<T, 32>", "  //")
+    (folder / "k.cpp").write_text(text, encoding="utf-8")
+    for entry in ("copy", "my::copy"):
+        result = command(f"pto-run k.cpp --auto -DLOCKED=0 --entry {entry}")
+        assert (result.exit_code, "f32 64" in result.stdout.decode()) == (0, True)
 
 
 @pytest.mark.parametrize(("included", "place"), [("", "k.cpp:2:10"), ("a.h", "/a.h:3:10")])

@@ -205,8 +205,8 @@ def test_messages_do_not_name_the_temporary_folder() -> None:
 # Entries.
 
 
-def test_template_without_arguments_is_no_entry() -> None:
-    assert "has incompatible initializer of type '<overloaded function type>'" in message(KERNEL, entry="twice")
+def test_template_without_arguments_is_left_to_the_launches() -> None:
+    assert "__pto_entry" not in compile_to_ir(HEAD + KERNEL, "k.cpp", entry="twice").text
 
 
 def test_template_with_arguments_is_instantiated() -> None:

@@ -1,5 +1,5 @@
 """LLVM IR of a kernel to ``.pto`` text."""
 
-from .module import translate_module
+from .module import translate_kernels, translate_module
 
-__all__ = ["translate_module"]
+__all__ = ["translate_kernels", "translate_module"]

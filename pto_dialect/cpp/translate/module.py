@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..entries import RUNTIME_ENTRIES, find_entries, readable_name, several_kernels
 from ..errors import TranslationError
 from ..llvm.location import SourceLocation
 from ..llvm.model import Function
@@ -26,16 +27,15 @@ from .flow.structure import TOO_DEEP, LocatedError, Structurer
 from .interface import Call, Emitter, Operand
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
-from .prepare import RUNTIME_ENTRIES, prepare
+from .prepare import prepare
 from .task_arguments import unify_parameters
 from .writer import location_text
 
-_ENTRY = "pto.entry"
 _KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
-_TEMPLATE = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}()]*\b__global__\b[^;{}()]*?(\w+)\s*\(")
 _ASSEMBLY = re.compile(r"^(?:__)?asm(?:__)?\b", re.MULTILINE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
+_UNSAFES = re.compile(r"[^A-Za-z0-9_$.]+")
 
 
 def translate_module(
@@ -54,23 +54,84 @@ def translate_module(
     ``headers`` are not shown as locations; ``sources`` are the C++ texts by file name, from which tiles get their
     names. Raises ``TranslationError``.
     """
-    if translate is None:
-        from ..operations import translate_call as translate  # deferred: start-up
-    texts_by_line = {file: text.splitlines() for file, text in (sources or {}).items()}
+    translation = _Translation(texts, target, headers, sources or {}, translate)
+    names = find_entries(translation.modules, entry, translation.sources)
+    if len(names) > 1:
+        raise several_kernels(translation.modules, names, entry)
+    return translation.text(translation.kernel(names[0], is_alone=True))
+
+
+def translate_kernels(
+    texts: Sequence[tuple[str, str]], *, target: str, headers: Sequence[str], sources: Mapping[str, str]
+) -> tuple[str, list[TranslationError]]:
+    """Returns the ``.pto`` text of all kernels of a file, and the errors of those that have no translation."""
+    translation = _Translation(texts, target, headers, sources, None)
+    names = find_entries(translation.modules, None, sources)
+    lines: list[str] = []
+    errors: list[TranslationError] = []
+    for name in names:
+        try:
+            lines += translation.kernel(name, is_alone=len(names) == 1)
+        except TranslationError as error:
+            errors.append(error)
+    return translation.text(lines) if lines else "", errors
+
+
+class _Translation:
+    """Functions of one file, each text of LLVM IR read once."""
+
+    def __init__(
+        self, texts: Sequence[tuple[str, str]], target: str, headers: Sequence[str], sources: Mapping[str, str],
+        translate: Translate | None,
+    ) -> None:  # fmt: skip
+        if translate is None:
+            from ..operations import translate_call as translate  # deferred: start-up
+        self.translate, self.target, self.headers, self.sources = translate, target, headers, sources
+        self.lines_of_sources = {file: text.splitlines() for file, text in sources.items()}
+        self.cores = [core for core, _ in texts]
+        self.symbols: set[str] = set()
+        with _readable():
+            self.modules = [read_module(text) for _, text in texts]
+
+    def kernel(self, name: str, is_alone: bool) -> list[str]:
+        """Returns the functions of a kernel, one for each core. Raises ``TranslationError``."""
+        cores = zip(self.cores, self.modules, strict=True)
+        having = [(core, module) for core, module in cores if name in module.function_names]
+        if not having:
+            raise TranslationError(f"the file has no function {name} with a body")
+        with _readable():
+            parts = [_analyze(core, module, name, self.headers, self.sources) for core, module in having]
+        if len(parts) > 1 and name in RUNTIME_ENTRIES:
+            unify_parameters([part.function for part in parts])
+        share_elements([(part.function, part.elements) for part in parts])
+        functions: list[_Translated] = []
+        for part in parts:
+            with _located(part):
+                functions.append(_translate(part, self.target, self.lines_of_sources, self.translate))
+        functions = _without_idle_core(functions)
+        symbol = self._symbol(readable_name(having[0][1], name), is_alone)
+        return [line for function in functions for line in function.lines(symbol, len(functions) > 1)]
+
+    def _symbol(self, name: str, is_alone: bool) -> str:
+        """Returns a name that no other function of the program has; alone, a template has no arguments in it."""
+        base = _UNSAFE.sub("_", name.partition("<")[0] if is_alone else _UNSAFES.sub("_", name).rstrip("_"))
+        symbol, number = base, 1
+        while symbol in self.symbols:
+            symbol, number = f"{base}_{number}", number + 1
+        self.symbols.add(symbol)
+        return symbol
+
+    def text(self, lines: Sequence[str]) -> str:
+        """Returns functions as a module."""
+        return "\n".join([f'module attributes {{pto.target_arch = "{self.target}"}} {{', *lines, "}", ""])
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
     try:
-        parts = [_analyze(core, read_module(text), entry, headers, sources or {}) for core, text in texts]
+        yield
     except IrError as error:
         raise TranslationError(f"the compiler's output cannot be read: {error}") from None
-    if len(parts) > 1 and all(part.function.name in RUNTIME_ENTRIES for part in parts):
-        unify_parameters([part.function for part in parts])
-    share_elements([(part.function, part.elements) for part in parts])
-    functions: list[_Translated] = []
-    for part in parts:
-        with _located(part):
-            functions.append(_translate(part, target, texts_by_line, translate))
-    functions = _without_idle_core(functions)
-    lines = [line for function in functions for line in function.lines(len(functions) > 1)]
-    return "\n".join([f'module attributes {{pto.target_arch = "{target}"}} {{', *lines, "}", ""])
 
 
 @dataclass(slots=True)
@@ -109,10 +170,9 @@ class _Translated(NamedTuple):
         """Whether the function tells the two vector cores of a mixed kernel apart."""
         return any("pto.get_subblock_" in line for line in self.body)
 
-    def lines(self, is_mixed: bool) -> list[str]:
+    def lines(self, symbol: str, is_mixed: bool) -> list[str]:
         """Returns the lines; the functions of a mixed kernel are named after their cores."""
         part = self.part
-        symbol = _UNSAFE.sub("_", readable_name(part.module, part.function.name).partition("<")[0])
         kind = f", pto.kernel_kind = #pto.kernel_kind<{part.core}>" if part.core in _KINDS else ""
         suffix = f"_{part.core}" if is_mixed else ""
         header = f"  func.func @{symbol}{suffix}({', '.join(self.arguments)}) attributes {{pto.entry{kind}}} {{"
@@ -142,12 +202,11 @@ def _located(part: _Part) -> Iterator[None]:
         raise TranslationError(TOO_DEEP[0], part.location, TOO_DEEP[1]) from None
 
 
-def _analyze(core: str, module: Module, entry: str | None, headers: Sequence[str], sources: Mapping[str, str]) -> _Part:
+def _analyze(core: str, module: Module, name: str, headers: Sequence[str], sources: Mapping[str, str]) -> _Part:
     """Returns the part of a kernel that one module has."""
     if module.has_assembly:
         message = "assembly outside of functions cannot be translated"
         raise TranslationError(message, _line_of_assembly(sources), "use the functions of the instruction set")
-    name = find_entry(module, entry, sources)
     function = module.function(name)
     if function is None:
         raise TranslationError(f"the file has no function {name} with a body")
@@ -169,39 +228,6 @@ def _line_of_assembly(sources: Mapping[str, str]) -> SourceLocation | None:
         if match is not None:
             return SourceLocation(name, text.count("\n", 0, match.start()) + 1, 1)
     return None
-
-
-def find_entry(module: Module, entry: str | None, sources: Mapping[str, str]) -> str:
-    """Returns the name of the function to translate. Raises ``TranslationError``."""
-    chosen = module.globals.get("__pto_entry")
-    if chosen is not None and chosen.initial.startswith("@"):
-        return chosen.initial[1:].strip('"')
-    candidates = module.annotated(_ENTRY) or [name for name in RUNTIME_ENTRIES if name in module.function_names]
-    if entry is not None:
-        matching = [name for name in module.function_names if name == entry or readable_name(module, name) == entry]
-        if not matching:
-            raise TranslationError(f"the file has no function {entry}", help=_list_of(module, candidates))
-        return matching[0]
-    if len(candidates) == 1:
-        return candidates[0]
-    if not candidates:
-        templates = [match[1] for text in sources.values() for match in _TEMPLATE.finditer(text)]
-        if templates:
-            help = f"give its arguments, for example --entry '{templates[0]}<float>'"
-            raise TranslationError(f"the kernel {templates[0]} is a template", help=help)
-        raise TranslationError("the file has no kernel", help="mark a function __global__, or name one with --entry")
-    raise TranslationError("the file has several kernels", help=_list_of(module, candidates))
-
-
-def _list_of(module: Module, names: list[str]) -> str:
-    readable = [readable_name(module, name) for name in names]
-    return f"name one with --entry: {', '.join(readable)}" if readable else ""
-
-
-def readable_name(module: Module, name: str) -> str:
-    """Returns the name of a function as the C++ text has it, with template arguments."""
-    fields = module.metadata.fields(module.function_debug(name))
-    return fields.get("name", name)
 
 
 def _translate(part: _Part, target: str, sources: Mapping[str, list[str]], translate: Translate) -> _Translated:
@@ -233,4 +259,4 @@ def _bind_arguments(function: Function, ctx: Context) -> list[str]:
     return found
 
 
-__all__ = ["find_entry", "readable_name", "translate_module"]
+__all__ = ["translate_kernels", "translate_module"]

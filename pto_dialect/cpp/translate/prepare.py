@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..entries import RUNTIME_ENTRIES
 from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
 from ..llvm.reader import Module
 from .calls import PURE, call_name, is_interface, plain_name
@@ -9,8 +10,6 @@ from .linear import width_of
 from .task_arguments import split_arguments
 from .widths import legalize
 
-RUNTIME_ENTRIES = ("kernel_entry", "aicore_kernel")
-"""Functions that a run time calls with an array of arguments."""
 RETURN = "pto.return"
 """The block with the only return of a function; it has no other instructions than a phi."""
 
