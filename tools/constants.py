@@ -12,6 +12,6 @@ PROGRAM_ONLY = (
     *("entry", "format", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile"),
     *("cycles", "no_advice", "cycle_table", "cycle_options", "emit_python", "report", "trace", "trace_costs"),
     *("fix", "listing", "auto", "seed", "init_launch", "reference", "debug", "compare"),
-    *("cxx", "defines", "includes", "show_compile"),
+    "show_compile",
 )
 """Parameters that a launch file says itself, or that look at one run."""

@@ -18,9 +18,14 @@ NAMES = ("cxx", "defines", "includes", "show_compile")
 
 
 def cpp_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a C++ kernel is compiled, or show it."""
+    shown = click.option("--show-compile", is_flag=True, help="Print the commands that compile a C++ kernel.")
+    return compile_options(shown(command))
+
+
+def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say how a C++ kernel is compiled."""
     for option in (
-        click.option("--show-compile", is_flag=True, help="Print the commands that compile a C++ kernel."),
         click.option("-I", "includes", metavar="DIR", multiple=True, help="Folder of headers of a C++ kernel."),
         click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Definition for a C++ kernel."),
         click.option("--cxx", metavar="COMMAND", help="Compiler of C++ kernels: a clang++, or ziglang."),

@@ -16,6 +16,7 @@ from .command_line import (
     version_option,
     write_stderr,
 )
+from .cpp_options import compile_options
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.document import Document
@@ -28,7 +29,13 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("path", metavar="FILE", type=click.Path())
-@click.option("--param", "params", metavar="NAME=V,V,...", multiple=True, help="Values of ${NAME} in the program.")
+@click.option(
+    "--param",
+    "params",
+    metavar="NAME=V,V,...",
+    multiple=True,
+    help="Values of ${NAME} in the program, or of the macro NAME of a C++ kernel.",
+)
 @click.option(
     "-p", "--passes", metavar="PASSES", multiple=True,
     help="Passes of each candidate; an option may have several values: 'tile-loops{rows=[16,32]}'.",
@@ -49,6 +56,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("--json", "as_json", is_flag=True, hidden=True, help="As --output-format json.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Write time against memory: .png, .svg or .pdf (extra plot).")
 @click.option("-o", "output", metavar="FILE", help="Write the program of the fastest candidate.")
+@compile_options
 @cycle_parameters
 @click.option("--allow-outside", is_flag=True, help="The launch file may name files outside of its folder.")
 @force_option
@@ -123,6 +131,7 @@ def _document(path: str, given: dict[str, Any]) -> Document:
 
 
 def _tuner(path: str, given: dict[str, Any]) -> Tuner:
+    from pto_dialect.driver.launch.cpp_keys import CppCommand, CppKeys  # deferred: start-up
     from pto_dialect.driver.options import CycleRequest  # deferred: start-up
     from pto_dialect.driver.run.compare import Tolerance  # deferred: start-up
     from pto_dialect.driver.tune.measure import Tuner  # deferred: start-up
@@ -130,7 +139,8 @@ def _tuner(path: str, given: dict[str, Any]) -> Tuner:
     stated = given["rtol"] is not None or given["atol"] is not None
     tolerance = Tolerance(given["rtol"] or 0.0, given["atol"] or 0.0) if stated else None
     request = CycleRequest(given["cycle_table"], given["cycle_options"])
-    return Tuner(path, given["target"], given["allow_outside"], request, tolerance)
+    cpp = CppCommand(CppKeys(given["defines"], given["includes"]), given["cxx"])
+    return Tuner(path, given["target"], given["allow_outside"], request, tolerance, cpp)
 
 
 def _show(ctx: click.Context, path: str, found: list[Measured], tuner: Tuner, left: int, given: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settings:
+    from pto_dialect.driver.launch.cpp_keys import CppCommand, CppKeys  # deferred: start-up
     from pto_dialect.driver.launch.session import Settings  # deferred: start-up
 
     def stated(name: str) -> str | None:
@@ -44,6 +45,7 @@ def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settin
         scalar_cache=given["scalar_cache"],
         plans=not given["no_plans"],
         verdicts=verdicts_of(given["no_cache"]),
+        cpp=CppCommand(CppKeys(given["defines"], given["includes"]), given["cxx"]),
     )
 
 

@@ -10,8 +10,8 @@ from .command_line import write_stderr
 MISSING = 2
 """Exit code: what watches files is not installed."""
 
-SUFFIXES = (".pto", ".toml")
-"""Files that matter: programs, launch files and settings."""
+SUFFIXES = (".pto", ".toml", ".cpp", ".cc", ".cxx", ".cce", ".h", ".hpp")
+"""Files that matter: programs, launch files and settings, C++ kernels and what they include."""
 
 
 def watch(paths: tuple[str, ...], command: str = "opt") -> None:

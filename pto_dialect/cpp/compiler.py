@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from pto_dialect.accel.cache import own_cache
 from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
-from pto_dialect.cpp.includes import IncludedFiles
+from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.outside import embeds, outside_file
 
-INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 SECONDS = 30
 MEGABYTES = 6000
 
@@ -90,7 +89,7 @@ def compile_to_ir(
     ``CompileError`` or ``BadOption``.
     """
     compiler = find_compiler(cxx)
-    included = _included_files(text, name, includes)
+    included = included_files(text, name, includes)
     blanked, launches = blank_launches(text)
     if entry is not None and is_template(entry, included.whole):
         entry = None  # The launches instantiate it.
@@ -110,12 +109,7 @@ def compile_to_ir(
 
 def cores_of(text: str, name: str, includes: Sequence[str] = ()) -> tuple[str, ...]:
     """The cores that a kernel and the files that it includes have code for: ``vector``, ``cube`` or both."""
-    return find_cores(_included_files(text, name, includes).whole)
-
-
-def _included_files(text: str, name: str, includes: Sequence[str]) -> IncludedFiles:
-    folders = [os.path.abspath(folder) for folder in includes]
-    return IncludedFiles(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
+    return find_cores(included_files(text, name, includes).whole)
 
 
 def compile_command(
@@ -124,7 +118,7 @@ def compile_command(
 ) -> tuple[str, ...]:  # fmt: skip
     """Returns the command that compiles a kernel for one core, without running it."""
     compiler = find_compiler(cxx)
-    is_auto = not has_addresses(_included_files(text, name, includes).whole)
+    is_auto = not has_addresses(included_files(text, name, includes).whole)
     return (*compiler.command, *_options(compiler, name, defines, includes, (target, core), is_auto), name)
 
 

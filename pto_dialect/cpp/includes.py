@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from pto_dialect.cpp.launches import blank_launches, has_own_syntax
 from pto_dialect.cpp.lookups import lookups
 
+INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+"""The headers of this package."""
+
 MOST_FILES = 400
 MOST_BYTES = 1 << 23
 
@@ -98,6 +101,12 @@ class IncludedFiles:
                 copy = os.path.join(folder, f"included-{number}")
                 _write(copy, blank_launches(text)[0])
                 yield path, copy
+
+
+def included_files(text: str, name: str, includes: Sequence[str]) -> IncludedFiles:
+    """The files that a kernel called ``name`` includes; ``includes`` are the folders of headers that its user names."""
+    folders = [os.path.abspath(folder) for folder in includes]
+    return IncludedFiles(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
 
 
 def _write(path: str, text: str) -> None:

@@ -285,7 +285,6 @@ def test_launch_file_of_a_kernel(folder: Path) -> None:
     (folder / "race.launch.toml").write_text(f'program = "race.cpp"\n{text}', encoding="utf-8")
     result = command("pto-run race.launch.toml --sanitize")
     assert (result.exit_code, f"race.cpp:{line_of(KERNEL, 'TSTORE')}:5: error".encode() in result.stderr) == (3, True)
-    assert command("pto-run add.launch.toml -DX").exit_code == 2
 
 
 def test_folder_of_kernels_names_no_program(folder: Path) -> None:

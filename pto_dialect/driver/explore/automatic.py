@@ -51,7 +51,7 @@ def write_launch(launch: Launch, module: ModuleOp, path: str) -> int:
     found: list[FirstLaunch] = []
     for name in _functions(launch, module):
         found.append(FirstLaunch(listed[name], _completed(launch, module, name)))
-    write_new(path, launch_text(launch.item.path, path, found, request.target, request.blocks))
+    write_new(path, launch_text(launch.item, path, found, request.target, request.blocks))
     if not request.quiet:
         launch.streams.out(f"{path}: {', '.join(f'@{one.function.name}' for one in found)}\n")
     return OK

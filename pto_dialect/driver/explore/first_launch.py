@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..inputs import Input
 from ..run.files import FileError
 from ..run.value_text import Given
 from .listing import ListedFunction
@@ -29,8 +30,9 @@ def launch_path(program: str) -> str:
     return os.path.splitext(program)[0] + SUFFIX
 
 
-def launch_text(program: str, path: str, launches: Sequence[FirstLaunch], target: str | None, blocks: int) -> str:
-    """The launch file ``path`` for ``program``."""
+def launch_text(item: Input, path: str, launches: Sequence[FirstLaunch], target: str | None, blocks: int) -> str:
+    """The launch file ``path`` for the program ``item``."""
+    program = item.path
     lines = ["# Generated; change it to what is to be run. Keys and values: docs/launch-files.md."]
     if launch_path(os.path.basename(program)) != os.path.basename(path) or len(launches) > 1:
         lines.append(f"program = {_quoted(os.path.relpath(program, os.path.dirname(path) or os.curdir))}")
@@ -38,14 +40,33 @@ def launch_text(program: str, path: str, launches: Sequence[FirstLaunch], target
         lines.append(f"target = {_quoted(target)}")
     if blocks != 1:
         lines.append(f"blocks = {blocks}")
+    lines += _compiled(item, os.path.dirname(path) or os.curdir)
     for launch in launches:
-        lines += _tables(launch, "launch." if len(launches) > 1 else "")
+        lines += _tables(launch, "launch." if len(launches) > 1 else "", item.is_cpp)
     return "\n".join(lines) + "\n"
 
 
-def _tables(launch: FirstLaunch, prefix: str) -> list[str]:
+def _compiled(item: Input, folder: str) -> list[str]:
+    """How a C++ kernel is compiled; its functions are found by its entry."""
+    if item.cpp is None:
+        return []
+    lines: list[str] = []
+    if item.cpp.entry is not None:
+        lines.append(f"entry = {_quoted(item.cpp.entry)}")
+    if item.cpp.defines:
+        pairs = [one.partition("=") for one in item.cpp.defines]
+        values = (f"{name} = {_quoted(value) if equal else 'true'}" for name, equal, value in pairs)
+        lines.append(f"defines = {{ {', '.join(values)} }}")
+    if item.cpp.includes:
+        places = (_quoted(os.path.relpath(one, folder)) for one in item.cpp.includes)
+        lines.append(f"includes = [{', '.join(places)}]")
+    return lines
+
+
+def _tables(launch: FirstLaunch, prefix: str, is_cpp: bool) -> list[str]:
     lines = ["", "[[launch]]"] if prefix else []
-    lines.append(f"entry = {_quoted(launch.function.name)}")
+    if not is_cpp:
+        lines.append(f"entry = {_quoted(launch.function.name)}")
     known = {one.name: one for one in launch.function.arguments}
     if launch.arguments:
         lines += ["", f"[{prefix}arguments]"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
@@ -26,22 +25,17 @@ from ..run.value_text import Given
 from .document import Document, Key
 from .plan import Argument, Part, Step
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 Value = Callable[[str, Sequence[tuple[str, Attribute]], str, Argument], Given | Held]
 """Gives the value of an argument of a function, which has these arguments with their types."""
 
 
-def group_of(document: Document, step: Step, launch: Launch, modules: Mapping[str, ModuleOp]) -> Group:
-    """The functions of a launch, whose programs are ``modules`` by the program that a part names, verified together if
-    they are several.
+def group_of(document: Document, step: Step, launch: Launch, modules: Sequence[ModuleOp]) -> Group:
+    """The functions of a launch, whose programs are ``modules`` in their order, verified together if they are several.
 
     Raises ``LaunchError`` for functions that cannot start together, ``Failure`` for programs that are wrong.
     """
     members: list[Member] = []
-    for part in step.group:
-        module = modules[part.program]
+    for part, module in zip(step.group, modules, strict=True):
         single = Launch(Input(part.program, part.program, part.program), launch.request, launch.streams)
         try:
             entry = single.entry(module, part.entry)

@@ -27,6 +27,8 @@ from ..run.value_text import (
     parse_given,
     parse_output,
 )
+from .cpp_keys import KEYS as CPP_KEYS
+from .cpp_keys import CppKeys, check_keys, read_keys
 from .document import Document, Key, LaunchError, Table
 from .paths import Folder, PathError
 from .rank_values import RankContext, RankText, Window
@@ -48,7 +50,7 @@ MOST_BLOCKS = 65_535
 MOST_RANKS = 64
 """Ranks that one launch file may have."""
 
-_SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs")
+_SHARED = ("program", "entry", "blocks", "arguments", "expect", "outputs", *CPP_KEYS)
 _TASK = ("name", "after", "directions")
 _PROFILE = ("target", "backend", "reference-release")
 _KEYS = (*_PROFILE, "accumulate", "fill", "buffers", "rtol", "atol", "launch", "ranks", "windows")
@@ -111,7 +113,8 @@ class Part:
 @dataclass(frozen=True)
 class Step:
     """One launch: ``program`` is a path, the tables are by the names of arguments or results; ``group`` are the
-    functions that start together, none for a launch of one; ``task`` is ``None`` for launches in order."""
+    functions that start together, none for a launch of one; ``task`` is ``None`` for launches in order; ``cpp`` is how
+    C++ kernels are compiled."""
 
     key: Key
     program: str
@@ -122,6 +125,7 @@ class Step:
     outputs: Mapping[str, Target]
     group: tuple[Part, ...] = ()
     task: TaskFacts | None = None
+    cpp: CppKeys = field(default_factory=CppKeys)
 
     @property
     def programs(self) -> list[str]:
@@ -263,6 +267,7 @@ class _Reader:
             self.rank,
             self.windows,
         )
+        check_keys(top, [program for step in steps for program in step.programs])
         check_tasks(self.document, [(one.key, one.task) for one in steps if one.task is not None])
         self.check_tolerances(plan)
         return plan
@@ -288,9 +293,12 @@ class _Reader:
             table.fail("entry", "the functions are those of the group tables, write entry there")
         blocks = table.count("blocks", MOST_BLOCKS) or self.top.count("blocks", MOST_BLOCKS)
         group = tuple(self.part(one, table, tuple(buffers)) for one in parts)
+        program = group[0].program if group else self.program_of(table)
+        if table is not self.top:
+            check_keys(table, [part.program for part in group] or [program])
         return Step(
             table.key,
-            group[0].program if group else self.program_of(table),
+            program,
             table.text("entry"),
             self.blocks_of(parts, blocks) or 1,
             self.arguments(table.table("arguments"), tuple(buffers)),
@@ -298,6 +306,7 @@ class _Reader:
             self.outputs(table),
             group,
             self.task(table) if table.key[:1] == ("task",) else None,
+            read_keys([table] if table is self.top else [self.top, table], self.path),
         )
 
     def task(self, table: Table) -> TaskFacts:

@@ -35,6 +35,7 @@ from ..run.request import Request
 from ..run.sanitizing import Sanitizing
 from ..run.status import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, Streams, out_of_time
 from ..run.value_text import NPZ, Given, OutputFile
+from .cpp_keys import CppCommand, cpp_input
 from .document import Key, LaunchError
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 from .prepared import Prepared
@@ -55,7 +56,8 @@ class Settings:
     signals without a mode, ``scalar_cache`` models data caches of scalar units. ``timeout`` is how many seconds a
     launch file may take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it
     may name files outside of its folder. Without ``plans`` the parse templates are disabled. ``verdicts`` are results
-    of earlier runs. ``spread`` replaces the kernel of a target by one whose blocks run elsewhere.
+    of earlier runs. ``spread`` replaces the kernel of a target by one whose blocks run elsewhere. ``cpp`` is about C++
+    kernels.
     """
 
     target: str | None = None
@@ -78,6 +80,7 @@ class Settings:
     plans: bool = True
     verdicts: Verdicts | None = None
     spread: Callable[[Kernel, str | None], Kernel] | None = None
+    cpp: CppCommand = field(default_factory=CppCommand)
 
 
 def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp] | None = None) -> int:
@@ -203,7 +206,7 @@ class Session:
             verdicts=settings.verdicts,
             tasks=step.task is not None,
         )
-        launch = self.launch(Input(step.program, step.program, step.program), request)
+        launch = self.launch(self.input_of(step.program, step.entry, step), request)
         kernel = self.kernel(step, launch)
         keys: dict[str, Key] = {}
         try:
@@ -234,8 +237,8 @@ class Session:
         """The compiled entry of a launch; programs and kernels of earlier launches are used again."""
         if step.group:
             return self.group_kernel(step, launch)
-        path = self.path_of(step.program)
-        self.read(step.program, step.key, launch)
+        path = self.path_of(launch.item)
+        self.read(launch.item, step.key, launch)
         try:
             entry = launch.entry(self.modules[path])
         except BindingError as error:
@@ -249,32 +252,36 @@ class Session:
         """The compiled functions of a group; those of an earlier launch are used again."""
         from .groups import group_of, kernel_of  # deferred: start-up
 
-        paths = [self.path_of(part.program) for part in step.group]
+        inputs = [self.input_of(part.program, part.entry, step) for part in step.group]
+        paths = [self.path_of(item) for item in inputs]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
         if key not in self.kernels or has_run_output(self.settings.sanitizing):
-            for part in step.group:
-                self.read(part.program, part.key, launch, verified=len({*paths}) == 1)
+            for part, item in zip(step.group, inputs, strict=True):
+                self.read(item, part.key, launch, verified=len({*paths}) == 1)
             known = self.modules if len({*paths}) == 1 else self.parts
-            programs = {part.program: known[path] for part, path in zip(step.group, paths, strict=True)}
-            group = group_of(self.plan.document, step, launch, programs)
+            group = group_of(self.plan.document, step, launch, [known[path] for path in paths])
             self.kernels[key] = kernel_of(self.plan.document, step, launch, group)
         return self.kernels[key]
 
-    def path_of(self, program: str) -> str:
-        """What a program is known by: its path, and the release that it is read for."""
-        release = self.settings.release or self.plan.release
-        return os.path.realpath(program) + (f"\0{release}" if release else "")
+    def input_of(self, program: str, entry: str | None, step: Step) -> Input:
+        """A program of a launch, and how it is compiled."""
+        return cpp_input(program, entry, step.cpp, self.settings.cpp)
 
-    def read(self, program: str, key: Key, launch: Launch, verified: bool = True) -> None:
+    def path_of(self, item: Input) -> str:
+        """What a program is known by: its path, how it is compiled, and the release that it is read for."""
+        release = self.settings.release or self.plan.release
+        compiled = f"\0{item.cpp}" if item.cpp is not None else ""
+        return os.path.realpath(item.path) + compiled + (f"\0{release}" if release else "")
+
+    def read(self, item: Input, key: Key, launch: Launch, verified: bool = True) -> None:
         """Parses a program unless that has been done, and has it ``verified`` alone."""
-        path = self.path_of(program)
+        path = self.path_of(item)
         known = self.modules if verified else self.parts
         if path in known:
             return
-        if not os.path.isfile(program):
-            raise self.plan.document.error((*key, "program"), f"cannot read program '{program}': no such file")
-        single = Launch(Input(program, program, program), launch.request, self.streams)
-        known[path] = single.module(verified)
+        if not os.path.isfile(item.path):
+            raise self.plan.document.error((*key, "program"), f"cannot read program '{item.path}': no such file")
+        known[path] = Launch(item, launch.request, self.streams).module(verified)
 
     def arguments(self, step: Step, kernel: Kernel) -> tuple[list[tuple[str, Given | Held]], dict[str, Key]]:
         """The values of the arguments of a launch, and where those of a group stand."""

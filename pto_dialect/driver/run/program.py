@@ -126,7 +126,7 @@ class Launch(LaunchState):
         """The parsed and, unless it is left for later, ``verified`` program; its diagnostics are shown."""
         policy = self.request.policy
         engine = DiagnosticEngine(policy)
-        text, remarks = read_program(self._item_to_read(), self.request.target)
+        text, remarks = read_program(self.item, self.request.target)
         for remark in remarks:
             engine.report(remark)
         module = None
@@ -138,15 +138,6 @@ class Launch(LaunchState):
         if module is None or engine.has_errors:
             raise Failure(WRONG_LAUNCH if any(one.rule in OF_COMMAND_LINE for one in remarks) else WRONG_PROGRAM)
         return module
-
-    def _item_to_read(self) -> Input:
-        """The program, of which a launch file may name a template with its arguments."""
-        entry = self.request.entry
-        if not self.item.is_cpp or self.item.cpp is not None or entry is None:
-            return self.item
-        from pto_dialect.cpp.kernel import CppOptions  # deferred: start-up
-
-        return self.item._replace(cpp=CppOptions(entry))
 
     def options(self) -> Options:
         """How the program is read and checked."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from pto_dialect.version import __version__
 
+from ..inputs import CPP_SUFFIXES, Input, read_text
 from ..launch.document import Document
 from ..launch.paths import Folder
 from ..launch.plan import Plan, Target, default_program, plans_of
@@ -102,6 +103,7 @@ def _job(
             message = f"'{target.file.path}' is written at {point_text(other)} and at {point_text(point)}"
             help = "a swept name in braces, as {seed}, gives every point a file of its own"
             raise document.error(target.key, message, help)
+    _check_kernels(document, plans)
     programs = {program for plan in plans for program in programs_of(plan)}
     inputs: dict[str, str] = {}
     small: Contents = {}
@@ -118,6 +120,22 @@ def _job(
     said = [__version__, here.content, dict(point), canonical(settings), sorted(inputs.items()), path]
     key = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:24]
     return Job(path, text, point, settings, inputs, small, key)
+
+
+def _check_kernels(document: Document, plans: Sequence[Plan]) -> None:
+    """Refuses C++ kernels that include files of their own: a job has the files that its launch file names."""
+    for step in (step for plan in plans for step in plan.steps):
+        for program in step.programs:
+            if program.endswith(CPP_SUFFIXES) and (step.cpp.includes or _includes_own(program)):
+                message = f"'{program}' includes files of its own, which a job of a sweep does not have"
+                raise document.error((*step.key, "program"), message, "pto tune varies definitions of such kernels")
+
+
+def _includes_own(program: str) -> bool:
+    from pto_dialect.cpp.includes import included_files  # deferred: start-up
+
+    text, _ = read_text(Input(program, program, program))
+    return bool(included_files(text, program, ()).files)
 
 
 def has_blocks(job: Job) -> bool:

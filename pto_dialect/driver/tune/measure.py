@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from pto_dialect.analysis.cycles.static import Total
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.diagnostics.origins import shown_line
+from pto_dialect.diagnostics.origins import shown, shown_line
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.registry import VERIFY_PASSES
@@ -25,7 +25,8 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
 
 from ..advice.trial import peaks, run_quietly
-from ..inputs import Input, read
+from ..inputs import CPP_SUFFIXES, OF_COMMAND_LINE, read_program
+from ..launch.cpp_keys import CppCommand, cpp_input
 from ..launch.document import LaunchError
 from ..launch.paths import Folder
 from ..launch.plan import Plan, default_program, plans_of
@@ -77,6 +78,7 @@ class Tuner:
     allow_outside: bool = False
     cycles: CycleRequest = field(default_factory=CycleRequest)
     tolerance: Tolerance | None = None
+    cpp: CppCommand = field(default_factory=CppCommand)
     against: list[Any] | None = None
     reference: str = ""
 
@@ -100,7 +102,8 @@ class Tuner:
         """Takes the program of ``candidate`` without its passes for the reference, where it runs so, nothing is
         expected, and the program does not depend on what varies. Raises ``LaunchError``."""
         plan = self._plan(candidate)
-        if plan.steps[0].expect or not candidate.passes or "${" in self._text(plan, candidate):
+        step = plan.steps[0]
+        if step.expect or not candidate.passes or step.cpp.defines or "${" in self._text(plan, candidate, None):
             return
         if not self.measure(candidate._replace(passes=())).reason:
             self.reference = "the program without passes"
@@ -141,15 +144,20 @@ class Tuner:
             raise document.error((), "what is tuned is one launch of one function")
         return plan
 
-    def _text(self, plan: Plan, candidate: Candidate) -> str:
-        program = plan.steps[0].program
-        text, remark = read(Input(program, program, program))
-        if remark is not None and remark.severity is Severity.ERROR:
-            raise candidate.document.error(("program",), remark.message)
+    def _text(self, plan: Plan, candidate: Candidate, target: str | None) -> str:
+        """The program, of a C++ kernel as its definitions make it. Raises ``LaunchError`` for what cannot be read."""
+        step = plan.steps[0]
+        text, found = read_program(cpp_input(step.program, step.entry, step.cpp, self.cpp), target)
+        if found and found[0].severity is Severity.ERROR:
+            if found[0].span is not None and found[0].rule not in OF_COMMAND_LINE:
+                raise Refused(_first(found))
+            raise candidate.document.error(("program",), found[0].message)
         return text
 
     def _module(self, plan: Plan, candidate: Candidate, target: str | None) -> ModuleOp:
-        text = program_at(self._text(plan, candidate), candidate.point, candidate.document)
+        text = self._text(plan, candidate, target)
+        if not plan.steps[0].program.endswith(CPP_SUFFIXES):
+            text = program_at(text, candidate.point, candidate.document)
         source = SourceFile(plan.steps[0].program, text)
         engine = DiagnosticEngine()
         module = build_module(source, engine, Options(target, (*VERIFY_PASSES, *candidate.passes, *VERIFY_PASSES)))
@@ -163,8 +171,11 @@ class Tuner:
         lines: list[str] = []
         streams = Streams(lambda text: None, lines.append, False, lambda found, counts: told.extend(found))
         sanitizing = Sanitizing(SanitizeOptions(), cycles=self.cycles)
-        settings = Settings(target=self.target, quiet=True, sanitizing=sanitizing, allow_outside=self.allow_outside)
-        session = Session(plan, settings, streams, {os.path.realpath(step.program): module})
+        settings = Settings(
+            target=self.target, quiet=True, sanitizing=sanitizing, allow_outside=self.allow_outside, cpp=self.cpp
+        )  # fmt: skip
+        session = Session(plan, settings, streams, {})
+        session.modules[session.path_of(session.input_of(step.program, step.entry, step))] = module
         try:
             prepared = session.prepare(step)
             session.check_buffers()
@@ -218,7 +229,7 @@ def _first(found: Iterable[Diagnostic]) -> str:
     if worst is None:
         return ""
     where = f"line {shown_line(worst.span)}: " if worst.span is not None else ""
-    return f"{where}{worst.message}{f' [{worst.rule}]' if worst.rule else ''}"
+    return f"{where}{shown(worst).message}{f' [{worst.rule}]' if worst.rule else ''}"
 
 
 def mark_front(found: Sequence[Measured]) -> None:

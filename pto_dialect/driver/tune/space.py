@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from pto_dialect.passes.registry import PASS_TABLE, PassOptionError, UnknownPassError, parse_pipeline
 
+from ..inputs import CPP_SUFFIXES
+from ..launch.cpp_keys import DEFINES
 from ..launch.document import Document, LaunchError, Table
 from ..sweep.points import SWEEP, Point, at_point, filled_program, points_of, value_text
 
@@ -25,6 +27,7 @@ ONE = {"double-buffer": "count", "unroll": "factor"}
 """Passes for which one of something is to leave things as they are."""
 
 _LIST = re.compile(r"(?P<option>[a-z-]+)=\[(?P<values>[^\[\]]*)\]")
+_PLACE = {False: "${NAME} in the program", True: "the macro NAME of the kernel"}
 _LEFT = re.compile(r"\$\{(\w+)\}")
 
 
@@ -127,8 +130,9 @@ class SpaceError(ValueError):
 def document_of(
     path: str, params: Sequence[str], passes: Sequence[str], launch: Mapping[str, Any]
 ) -> Document:  # fmt: skip
-    """The launch file that a command line stands for: ``params`` are ``NAME=1,2,4``, ``passes`` pipelines whose options
-    may have lists of values, ``rows=[16,32]``; ``launch`` has its other keys. Raises :class:`SpaceError`."""
+    """The launch file that a command line stands for: ``params`` are ``NAME=1,2,4``, of a C++ kernel for its macros,
+    ``passes`` pipelines whose options may have lists of values, ``rows=[16,32]``; ``launch`` has its other keys. Raises
+    :class:`SpaceError`."""
     table: dict[str, Any] = {}
     for text in params:
         name, equal, values = text.partition("=")
@@ -140,10 +144,13 @@ def document_of(
         table[PASSES] = template
     if not table:
         raise SpaceError(
-            "there is nothing to vary: give --param NAME=16,32 for ${NAME} in the program, or values of options of "
-            "passes, as in -p 'double-buffer{count=[1,2]},assign-memory,insert-sync'"
+            f"there is nothing to vary: give --param NAME=16,32 for {_PLACE[path.endswith(CPP_SUFFIXES)]}, or values "
+            "of options of passes, as in -p 'double-buffer{count=[1,2]},assign-memory,insert-sync'"
         )
     content = {"program": path, **launch, TUNE: table}
+    if path.endswith(CPP_SUFFIXES):
+        names = [text.partition("=")[0] for text in params]
+        content[DEFINES] = {name: f"{{{name}}}" for name in names}
     return Document("command line", _toml(content))
 
 
