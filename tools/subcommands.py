@@ -28,5 +28,6 @@ SUBCOMMANDS = {
     "report": Subcommand("pto_report", (), "make or serve the page of a recording, or run and write one"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps"),
+    "doctor": Subcommand("pto_doctor", (), "show what is installed, and what brings the rest"),
 }
 """All of them, in the order in which help lists them."""

@@ -34,6 +34,7 @@ GUIDES = {
     "report": Guide("pto report kernel.pto -o page.html --auto", "report.md"),
     "tune": Guide("pto tune kernel.launch.toml --output-format json", "tune.md"),
     "sweep": Guide("pto sweep show results.jsonl", "cluster.md"),
+    "doctor": Guide("pto doctor", "pto.md"),
 }
 
 

@@ -97,7 +97,7 @@ def _headers_text() -> str:
     return "\0".join(path.read_text() for path in sorted(HEADERS.rglob("*")) if path.is_file())
 
 
-def _compiler() -> str | None:
+def find_host_compiler() -> str | None:
     """The path of the compiler: a relative folder of ``PATH`` is none of the system's."""
     names = [os.environ["CXX"]] if os.environ.get("CXX") else COMPILERS
     folders = os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
@@ -106,7 +106,7 @@ def _compiler() -> str | None:
 
 
 def _compiled(source: str, folder: Path) -> Path:
-    compiler = _compiler()
+    compiler = find_host_compiler()
     if compiler is None:
         raise HostCodeError(f"no C++ compiler ({', '.join(COMPILERS)}) runs PyPTO's orchestrations; CXX may name one")
     (folder / "host.cpp").write_text(source)
