@@ -13,6 +13,9 @@ _COMMANDS = r"^[ \t]*:(?=:)|##(?=\[)"
 _ANNOTATION = r"^::(?:error|warning|notice) (?:file|title)="
 """Of those, what :mod:`pto_dialect.diagnostics.formats_ci` writes."""
 
+_PLAIN = bytes((*range(0x20, 0x7F), *b"\n\t"))
+"""Characters of ASCII that a terminal shows as they are."""
+
 
 def shown(text: str, *, colors: bool = False, annotations: bool = False) -> str:
     """``text`` with everything escaped that a terminal would not show as it is, ends of lines and tabs aside.
@@ -42,4 +45,6 @@ def shown(text: str, *, colors: bool = False, annotations: bool = False) -> str:
 def _is_plain(text: str) -> bool:
     if "::" in text or "##[" in text:
         return False
+    if text.isascii():
+        return not text.encode("ascii").translate(None, delete=_PLAIN)
     return text.replace("\n", "").replace("\t", "").isprintable()

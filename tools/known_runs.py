@@ -10,7 +10,7 @@ import os
 import sys
 from time import time_ns
 
-from pto_dialect.driver.verdicts import Verdicts, open_verdicts
+from pto_dialect.driver.verdicts import LARGEST, Verdicts, open_verdicts
 from pto_dialect.versions import folder_identity, installed_version
 
 from .streams import BROKEN_PIPE, discard_output, shown_error, stderr_is_terminal, wants_color, write_stdout
@@ -68,6 +68,8 @@ class Known:
         verdicts, states = self._task.verdicts, self._states
         newest = max((max(state[-2:]) for state in states.values() if state), default=0)
         if verdicts is None or not states or time_ns() - newest < FRESH:
+            return
+        if sum(map(len, (*self._said, *self._written))) > LARGEST:
             return
         from pto_dialect.driver.pipeline import is_kept  # deferred: start-up
 

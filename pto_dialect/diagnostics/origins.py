@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .diagnostic import Diagnostic, Note
-from .locations import NOWHERE, Frame, Location, enclosing_location, location_at
+from .locations import NOWHERE, Frame, Location, Locations, enclosing_location, location_at
 from .source import SourceFile, Span
 
 SUFFIXES = frozenset(
@@ -208,6 +208,8 @@ def is_translated(source: SourceFile) -> bool:
 
 def shown(found: Diagnostic) -> Diagnostic:
     """Returns a diagnostic as a person sees it. Its fixes remain those of the text of the program."""
+    if not (_may_be_located(found.span) or any(_may_be_located(note.span) for note in found.notes)):
+        return found
     if found.span is None or is_about_text(found):
         return _with_shown_notes(found) if found.notes else found
     seen = shown_span(found.span)
@@ -218,6 +220,11 @@ def shown(found: Diagnostic) -> Diagnostic:
         edited = found.span.source if found.fixes else None
         return found._replace(span=seen, notes=(*notes, Note(STATEMENT, found.span)), edited=edited)
     return _spelled(found._replace(span=seen, notes=tuple(notes), fixes=(), remedies=()), Origins.of(found.span.source))
+
+
+def _may_be_located(span: Span | None) -> bool:
+    """Returns whether the text around ``span`` names other files: most programs do not."""
+    return span is not None and (Locations.of(span.source).are_present or Origins.stated(span.source) is not None)
 
 
 def _spelled(found: Diagnostic, origins: Origins) -> Diagnostic:

@@ -164,3 +164,9 @@ def test_what_is_let_through() -> None:
     assert shown(annotation, annotations=True).split("\n") == [
         "::error file=a::x", " \\u003a:error file=a::x", "\\u003a:set-env name=a::x", "",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("letter", [chr(code) for code in range(0x101)])
+def test_letters_are_shown_where_they_are_printable(letter: str) -> None:
+    is_shown = letter.isprintable() or letter in "\n\t"
+    assert (shown(f"a{letter}b") == f"a{letter}b") is is_shown
