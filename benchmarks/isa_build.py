@@ -1,8 +1,7 @@
-"""Test programs of the ISA compiled for a host: their instructions are recorded, their host parts are run as they are.
+"""The host programs of the ISA's tests, compiled and linked with the launch functions of their kernels.
 
 A test folder has a generator (``gen_data.py``), a host program (``main.cpp``) and kernels. The headers of ``isa_host``
-stand in for the device compiler, its runtime and the test framework; tiles and views are those of the tree's own
-headers.
+stand in for the runtime and the test framework; enumerations and types are those of the tree's own headers.
 """
 
 from __future__ import annotations
@@ -15,6 +14,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import isa_kernels
+from isa_kernels import Kernels, NoProgram
+
 HOST = Path(__file__).parent / "isa_host"
 ARCHITECTURES = {"a2a3": ("2201", "MEMORY_BASE"), "a5": ("3510", "REGISTER_BASE")}
 """What the compiler defines for a target."""
@@ -23,16 +25,9 @@ COMPILER = ("g++", "-std=gnu++20", "-O0", "-w", "-fpermissive", "-Winvalid-pch")
 COMPILE_SECONDS = 1800
 GENERATE_SECONDS = 600
 
-_DECLARED = re.compile(r"\bPTO_INST\b[^;{}]*?\b([A-Z][A-Z0-9_]+)\s*\(")
-_LAUNCH = re.compile(r"<<<(.*?)>>>(\s*)\(", re.S)
-_ASSEMBLY = re.compile(r"\basm\s*(?:volatile\s*)?\([^;]*\);")
-INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*|securec\.h)[">]')
-_OWN = ("TASSIGN", "TGET_SCALE_ADDR", "TRESHAPE", "TSUBVIEW", "TSYNC")
-"""Instructions that the headers define themselves."""
-
-
-class NoProgram(Exception):
-    """A test folder cannot be built; the text says why."""
+_WORD_OF_16_BITS = re.compile(r"unsigned short|_Float16|std::bfloat16_t|__bf16|bfloat16_t|half\b")
+_LAUNCH = re.compile(r"(?:void )?[\w:]*(?:[Ll]aunch|Call|call_)\w*[<(]")
+INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*)[">]')
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class Tools:
 
 
 def prepare(tree: Path, target: str, work: Path) -> Tools:
-    """Writes the list of instructions and compiles the headers once, in ``work``."""
+    """Compiles the headers once, in ``work``."""
     folder = work / "headers"
     tools = Tools(tree, target, folder)
     header = folder / "all.hpp.gch"
@@ -67,28 +62,33 @@ def prepare(tree: Path, target: str, work: Path) -> Tools:
     # An attribute that only the device compiler reads.
     text = (common / "type.hpp").read_text().replace("#define AICORE [aicore]", "#define AICORE")
     (folder / "pto/common/type.hpp").write_text(text)
-    names = set(_DECLARED.findall((common / "pto_instr.hpp").read_text())) - {*_OWN}
-    lines = [f"ISA_INSTRUCTION({name})\nISA_INSTRUCTION({name}_IMPL)\n" for name in sorted(names)]
-    (folder / "instructions.hpp").write_text("".join(lines))
-    includes = ("device.hpp", "pto/common/constants.hpp", "record.hpp", "gtest/gtest.h", "test_common.h")
+    includes = ("device.hpp", "pto/common/constants.hpp", "host.hpp", "gtest/gtest.h", "test_common.h")
     (folder / "all.hpp").write_text("".join(f'#include "{name}"\n' for name in includes))
     (folder / "pto/pto-inst.hpp").write_text("#pragma once\n")
     run_compiler(tools, folder, "-x", "c++-header", "all.hpp", "-o", "all.hpp.gch")
     return tools
 
 
-def built(tools: Tools, source: Path, work: Path) -> Path:
-    """The program of a test folder beside its generated files; one that was built before is used again."""
-    program = work / "build" / "tests"
-    if program.exists() and program.stat().st_mtime > (tools.folder / "all.hpp.gch").stat().st_mtime:
-        return program
+def built(tools: Tools, source: Path, work: Path) -> tuple[Path, dict[str, Kernels]]:
+    """The program of a test folder beside its generated files, and its kernels."""
+    kernels = isa_kernels.compile_kernels(source, tools.target)
     if not (work / "generated").exists():
         shutil.rmtree(work, ignore_errors=True)
         generate(source, work)
         (work / "generated").touch()
-    shutil.rmtree(work / "build", ignore_errors=True)
-    _build(tools, source, work / "build")
-    return program
+    folder = work / "build"
+    folder.mkdir(exist_ok=True)
+    for file in sorted(source.iterdir()):
+        if file.suffix in (".h", ".hpp") or file.name == "main.cpp":
+            text = file.read_text(errors="replace")
+            for name in INCLUDED.findall(text):
+                write_empty(folder / name)
+            (folder / file.name).write_text(text)
+    objects = list(isa_kernels.compile_launchers(kernels, folder))
+    (folder / "stubs.cpp").write_text("".join(one.stubs for one in kernels.values()))
+    if not _link(tools, folder, objects):
+        _link(tools, folder, objects, "-DISA_HALF_IS_BITS")
+    return folder / "tests", kernels
 
 
 def generate(source: Path, work: Path) -> None:
@@ -107,36 +107,53 @@ def generate(source: Path, work: Path) -> None:
         raise NoProgram(f"the generator fails: {said[-1] if said else done.returncode}")
 
 
-def _build(tools: Tools, source: Path, folder: Path) -> None:
-    """Compiles the sources of a test folder in ``folder``."""
-    folder.mkdir()
-    for file in sorted(source.iterdir()):
-        if file.suffix in (".h", ".hpp", ".cpp"):
-            text = file.read_text(errors="replace")
-            for name in INCLUDED.findall(text):
-                write_empty(folder / name)
-            (folder / file.name).write_text(rewritten(text))
-    try:
-        _link(tools, folder)
-    except NoProgram as error:
-        if "undefined reference" not in str(error):
-            raise
-        _link(tools, folder, "-DISA_HALF_IS_BITS")
+def _link(tools: Tools, folder: Path, objects: list[str], *definitions: str) -> bool:
+    """Links the host program; returns whether each launch function that it calls is there."""
+    for name in ("main", "stubs"):
+        main = ("-DISA_MAIN",) if name == "main" else ()
+        run_compiler(tools, folder, *definitions, "-include", "all.hpp", *main, "-c", f"{name}.cpp", "-o", f"{name}.o")
+    wanted, offered = _symbols(folder, "main.o", "U"), [_symbols(folder, one, "TW") for one in objects]
+    known = {symbol: name for found in offered for symbol, name in found.items()}
+    by_name = {_simplified(name): symbol for symbol, name in known.items()}
+    aliases: list[str] = []
+    is_complete = True
+    for symbol, name in wanted.items():
+        if symbol in known or not _LAUNCH.match(name):
+            continue
+        other = by_name.get(_simplified(name))
+        # A half is passed in another register than its bits.
+        is_complete &= other is not None and not re.search(r"_Float16[,)]", name[name.rindex("(") :])
+        aliases.append(f"-Wl,--defsym={symbol}={other or 'isa_missing'}")
+    # Launch functions reach no function of the device; the others of their files are never called.
+    unresolved = "-Wl,--unresolved-symbols=ignore-all"
+    run_compiler(tools, folder, "-no-pie", unresolved, *aliases, "main.o", "stubs.o", *objects, "-o", "tests")
+    return is_complete
 
 
-def _link(tools: Tools, folder: Path, *definitions: str) -> None:
-    objects: list[str] = []
-    for file in sorted(folder.glob("*.cpp")):
-        objects.append(f"{file.stem}.o")
-        main = ("-DISA_MAIN",) if file.name == "main.cpp" else ()
-        run_compiler(tools, folder, *definitions, "-include", "all.hpp", *main, "-c", file.name, "-o", objects[-1])
-    run_compiler(tools, folder, *objects, "-o", "tests")
+def _symbols(folder: Path, file: str, kinds: str) -> dict[str, str]:
+    """Symbols of an object file of some kinds, with their names in C++."""
+    listed = [
+        subprocess.run(["nm", "-p", *options, file], cwd=folder, capture_output=True, text=True, check=True).stdout
+        for options in ((), ("-C",))
+    ]
+    found = {}
+    for plain, readable in zip(*(text.splitlines() for text in listed), strict=True):
+        kind, symbol = plain[17], plain[19:]
+        if kind in kinds:
+            found[symbol] = readable[19:]
+    return found
 
 
-def rewritten(text: str) -> str:
-    """A source text whose launches are calls that a host compiler understands, without instructions of the device."""
-    text = _ASSEMBLY.sub(";", text)
-    return _LAUNCH.sub(r" ->* ::isa::Grid(\1)\2(", text)
+def _simplified(name: str) -> str:
+    """The name of a function, in which words of 16 bits have one name; that of a template without its parameters,
+    which compilers spell in several ways."""
+    name = _WORD_OF_16_BITS.sub("short", name)
+    depth = 0
+    for index, letter in enumerate(name):
+        depth += {"<": 1, ">": -1}.get(letter, 0)
+        if letter == "(" and not depth and ">" in name[:index]:
+            return name[:index]
+    return name
 
 
 def write_empty(file: Path) -> None:

@@ -4,10 +4,10 @@ Usage: python benchmarks/isa_cases.py ISA_TREE [-j N] [--target a2a3|a5] [--case
     [--work FOLDER]
 
 Each folder of ``tests/npu/TARGET/src/st/testcase`` has a generator of inputs and expected results, a host program with
-the tests, and kernels in C++. The kernels are compiled with headers that record their instructions
-(``benchmarks/isa_host``); each record becomes the text of a tile program, which the package parses, verifies and runs.
-The host program compares. The tree is left as it is: everything is made in a scratch folder. It needs ``g++`` (12 or
-newer), and in the environment of the benchmark numpy, ``ml_dtypes`` and ``en_dtypes`` for the generators.
+the tests, and kernels in C++. The kernels are compiled and translated as ``pto_dialect.cpp`` does it; the package
+verifies and runs what the host program launches, and the host program compares. The tree is left as it is: everything
+is made in a scratch folder. It needs ``g++`` (12 or newer), and in the environment of the benchmark a compiler for the
+kernels (the extra ``cpp``), numpy, ``ml_dtypes`` and ``en_dtypes`` for the generators.
 
 A test agrees when no number differs by more than the tolerance that it states, and integers are equal; words of 16 bits
 have the tolerance, because they may be halves. ``loosely`` counts those that pass only because their own comparison
@@ -25,10 +25,13 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import isa_build
+from isa_kernels import NoProgram
+from isa_launch import Launches
 from isa_session import AGREES, DIFFERS, NO_RESULT, NOT_MAPPED, RAISES, REJECTED, Outcome, names_of, run_test
 
 REQUIRED = 0.99
@@ -118,14 +121,15 @@ def run_folder(task: Task) -> list[Verdict]:
     """Runs the tests of one folder."""
     target, source = task.tools.target, task.source
     try:
-        program = isa_build.built(task.tools, source, task.work)
+        program, kernels = isa_build.built(task.tools, source, task.work)
         names = names_of(program)
-    except isa_build.NoProgram as error:
+    except NoProgram as error:
         names = [test for test in declared(source / "main.cpp") if matches(task.case, target, source, test)]
         outcome = Outcome(NOT_BUILT, str(error))
         return [_verdict(target, source, name, outcome) for name in names]
+    launches = Launches(kernels, target)
     return [
-        _verdict(target, source, name, run_test(program, name, target, _kept(task, name)))
+        _verdict(target, source, name, run_test(program, name, partial(launches.run, keep=_kept(task, name))))
         for name in names
         if matches(task.case, target, source, name)
     ]

@@ -1,4 +1,4 @@
-// Stands in for the device compiler: qualifiers, element types, pipes and core queries of a kernel file, on a host.
+// Stands in for the device compiler in the host program of a test: qualifiers and element types.
 #pragma once
 
 #include <cmath>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
 #include <type_traits>
 
 #define __global__
@@ -38,6 +39,11 @@ using aclFloat16 = uint16_t;
 using aclFloat16 = half;
 #endif
 using float16_t = half;
+typedef _Float16 __fp16;
+namespace std {
+inline float abs(_Float16 value) { return std::fabs(static_cast<float>(value)); }
+inline ostream& operator<<(ostream& out, _Float16 value) { return out << static_cast<float>(value); }
+}
 using float32_t = float;
 
 struct bfloat16_t {
@@ -69,62 +75,7 @@ ISA_OPAQUE(float4_e1m2x2_t)
 ISA_OPAQUE(float4_e2m1x2_t)
 #undef ISA_OPAQUE
 
-// ------------------------------------------------------------ pipes and cores
+// ------------------------------------------------------------ what headers beside a test name of the device
 
 enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL, PIPE_MTE4, PIPE_MTE5 };
 enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7, EVENT_ID_MAX };
-enum mem_dsb_t { DSB_ALL, DSB_DDR, DSB_UB };
-enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
-enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
-
-// A program is recorded in the order of its text, so that what orders pipes and cores has nothing to do.
-#define ISA_NOTHING(NAME)                 \
-    template <class... Arguments>         \
-    inline void NAME(Arguments&&...)      \
-    {                                     \
-    }
-ISA_NOTHING(set_flag)
-ISA_NOTHING(wait_flag)
-ISA_NOTHING(pipe_barrier)
-ISA_NOTHING(set_intra_block)
-ISA_NOTHING(wait_intra_block)
-ISA_NOTHING(set_ffts_base_addr)
-ISA_NOTHING(ffts_cross_core_sync)
-ISA_NOTHING(wait_flag_dev)
-ISA_NOTHING(dcci)
-ISA_NOTHING(dsb)
-ISA_NOTHING(set_mask_norm)
-ISA_NOTHING(set_mask_count)
-ISA_NOTHING(set_vector_mask)
-ISA_NOTHING(set_nd_para)
-ISA_NOTHING(preload)
-#undef ISA_NOTHING
-
-template <pipe_t From, pipe_t To>
-inline void set_flag(event_t)
-{
-}
-template <pipe_t From, pipe_t To>
-inline void wait_flag(event_t)
-{
-}
-
-namespace isa {
-inline int64_t block = 0;
-inline int64_t blocks = 1;
-inline uint64_t control = 0;
-} // namespace isa
-
-#define block_idx (::isa::block)
-#define block_num (::isa::blocks)
-inline int64_t get_block_idx() { return isa::block; }
-inline int64_t get_block_num() { return isa::blocks; }
-inline int64_t get_subblockid() { return 0; }
-inline int64_t get_subblockdim() { return 1; }
-inline uint64_t get_ctrl() { return isa::control; }
-inline void set_ctrl(uint64_t value) { isa::control = value; }
-inline uint64_t sbitset0(uint64_t word, int bit) { return word & ~(1ULL << bit); }
-inline uint64_t sbitset1(uint64_t word, int bit) { return word | (1ULL << bit); }
-inline int64_t get_sys_cnt() { return 0; }
-inline int64_t get_icache_prl_st() { return 0; }
-inline constexpr int CCE_VL = 256;

@@ -1,7 +1,7 @@
 // Device memory, copies and streams of a test, on a host: device memory is host memory that records know by number.
 #pragma once
 
-#include "record.hpp"
+#include "host.hpp"
 
 using aclrtStream = void*;
 using aclError = int;
@@ -76,5 +76,5 @@ inline int aclrtMemset(void* memory, size_t room, int value, size_t bytes)
     std::memset(memory, value, bytes < room ? bytes : room);
     return 0;
 }
-inline float aclFloat16ToFloat(aclFloat16 value) { return static_cast<float>(value); }
-inline aclFloat16 aclFloatToFloat16(float value) { return static_cast<aclFloat16>(value); }
+inline float aclFloat16ToFloat(aclFloat16 value) { return __builtin_bit_cast(half, value); }
+inline aclFloat16 aclFloatToFloat16(float value) { return __builtin_bit_cast(aclFloat16, static_cast<half>(value)); }

@@ -11,3 +11,8 @@ inline int rtGetC2cCtrlAddr(uint64_t* address, uint32_t* length)
     *length = 0;
     return 0;
 }
+inline int rtGetAiCoreCount(uint32_t* count)
+{
+    *count = 24;
+    return 0;
+}

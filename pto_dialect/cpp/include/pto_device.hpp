@@ -31,7 +31,7 @@ typedef _Float16 half;
 typedef _Float16 float16_t;
 typedef float float32_t;
 typedef __bf16 bfloat16_t;
-typedef _Float16 aclFloat16;
+typedef uint16_t aclFloat16; // the bits of a half
 typedef uint8_t *GM_ADDR;
 
 // Numbers of one byte, which a scalar core only copies: C++ name, .pto name.
