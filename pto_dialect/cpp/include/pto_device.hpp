@@ -116,7 +116,9 @@ PTO_INLINE void pipe_barrier(pipe_t pipe) { __pto_pipe_barrier(pipe); }
 PTO_INLINE void set_ffts_base_addr(uint64_t address) { __pto_call("set_ffts_base_addr", "scalar:ui64", address); }
 PTO_INLINE void ffts_cross_core_sync(pipe_t pipe, uint64_t message)
 {
-    __pto_call("ffts_cross_core_sync", "enum:pipe_t", static_cast<int>(pipe), "scalar:ui64", message);
+    // Apart, so that the mode is constant where only the flag is chosen at run time.
+    const uint64_t mode = message >> 4 & 3, flag = message >> 8 & 15;
+    __pto_call("ffts_cross_core_sync", "enum:pipe_t", static_cast<int>(pipe), "scalar:ui64", mode, "scalar:ui64", flag);
 }
 PTO_INLINE void wait_flag_dev(int64_t id) { __pto_call("wait_flag_dev", "scalar:i64", id); }
 #define PTO_SIGNAL(name)                                                                      \

@@ -14,7 +14,7 @@ from .operands import Operands, is_same
 from .statement import Named, statement
 from .table import MISSING, Role, Row, rows
 from .tensors import Tensor
-from .tiles import Tile, as_scratch
+from .tiles import Tile, as_scratch, full_size, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named 
     attributes = attributes_of(op, modes, call, emitter)
     given = _given(row, groups, op, call, emitter, attributes)
     _complete(op, given, attributes, emitter)
-    given = _adjusted(op, given, modes, emitter, known)
+    given = _adjusted(op, given, modes, call, emitter, known)
     operands = {
         slot.name: [known.value(one, call) for one in given[slot.name]]
         for slot in signature(op).operands
@@ -119,7 +119,7 @@ def _given(
             found[role.names[0]] = [Named(emitter.define(f"arith.constant dense<0> : {type_}", "taken"), type_)]
     for role, group in zip(row.roles, groups, strict=True):
         if role.kind == "number":
-            type_ = role.type or _element(found, emitter)
+            type_ = _type_of(role, found, emitter)
             found[role.names[0]] = [number(group.operands[0], type_, emitter)]
         elif role.kind == "attribute":
             (operand,) = group.operands
@@ -133,18 +133,29 @@ def number(operand: Operand, type_: str, emitter: Emitter) -> Named:
     """Returns a number as a value of a type."""
     if type_ in ("index", "i64", "i32"):
         return Named(emitter.cast(operand, type_), type_)
+    if type_.startswith("u"):
+        plain = type_.removeprefix("u")
+        value = f"builtin.unrealized_conversion_cast {emitter.scalar(operand, plain)} : {plain} to {type_}"
+        return Named(emitter.define(value, "start"), type_)
     given = _FLOATS.get(operand.type, type_)
     if given != type_ and operand.value is None and type_ == "f32":
         return Named(emitter.define(f"arith.extf {emitter.scalar(operand, given)} : {given} to {type_}", "wide"), type_)
     return Named(emitter.scalar(operand, type_), type_)
 
 
+def _type_of(role: Role, given: dict[str, list[Given]], emitter: Emitter) -> str:
+    """Returns the type of a number: its own, or that of the elements, which has a sign only where a role says so."""
+    if role.type == "own":
+        return _element(given, emitter)
+    return role.type or _element(given, emitter).removeprefix("u")
+
+
 def _element(given: dict[str, list[Given]], emitter: Emitter) -> str:
-    """Returns the element type of numbers: the one of the sources, else of the destination, without a sign."""
+    """Returns the element type of numbers: the one of the sources, else of the destination."""
     for name in ("src", "src0", "scalar", "dst"):
         for one in given.get(name, ()):
             if isinstance(one, Tile):
-                return one.element.removeprefix("u")
+                return one.element
     emitter.fail("the type of the number is not known")
 
 
@@ -159,7 +170,7 @@ def _complete(op: type[PtoOp], given: dict[str, list[Given]], attributes: dict[s
 
 
 def _adjusted(
-    op: type[PtoOp], given: dict[str, list[Given]], modes: dict[str, str], emitter: Emitter, known: Operands
+    op: type[PtoOp], given: dict[str, list[Given]], modes: dict[str, str], call: Call, emitter: Emitter, known: Operands
 ) -> dict[str, list[Given]]:
     """Returns the operands with the sizes that the instruction works on."""
     if "tmp" in given:
@@ -175,12 +186,30 @@ def _adjusted(
         return {**given, "src": [source], "dst": [destination]}
     if op.name in _POWERS and "tmp" in given and not _is_float(given["dst"][0]):
         return {name: values for name, values in given.items() if name != "tmp"}
+    if op.name == "pto.tcvt":
+        return _of_same_shape(given, call, known)
     if op.name == "pto.tfillpad":
         return {name: [_filled(one, modes) for one in values] for name, values in given.items()}
     for left, right in (("lhs", "rhs"), ("a", "b")):
         if left in given and right in given and op_spec(op).pipe is not None:
             return _product(op.name, given, left, right, emitter)
     return given
+
+
+def _of_same_shape(given: dict[str, list[Given]], call: Call, known: Operands) -> dict[str, list[Given]]:
+    """Returns the tiles of a conversion, of which C++ compares the valid sizes alone: windows of the larger ones."""
+    (source,), (destination,) = given["src"], given["dst"]
+    if not isinstance(source, Tile) or not isinstance(destination, Tile):
+        return given
+    shape = min(source.rows, destination.rows), min(source.cols, destination.cols)
+
+    def narrowed(tile: Tile) -> Given:
+        sizes = zip(map(number_of, tile.valid), shape, strict=True)
+        if full_size(tile) == shape or any(size is not None and size > room for size, room in sizes):
+            return tile
+        return known.handles.first_part(tile, shape, call)
+
+    return {**given, "src": [narrowed(source)], "dst": [narrowed(destination)]}
 
 
 def _is_float(one: Given) -> bool:

@@ -72,13 +72,12 @@ def numbers_of(call: Call) -> Numbers:
 
 
 def _signal(word: str) -> Callable[[Call, Emitter], None]:
-    """Emits a signal between cores, whose message has the mode and the id of the flag."""
+    """Emits a signal between cores: its pipe, the mode and the id of the flag."""
 
     def emit(call: Call, emitter: Emitter) -> None:
         numbers = numbers_of(call)
         pipe = pipe_name(numbers.values[0], call, emitter)
-        message = numbers.constant(1, "the message", emitter)
-        mode, flag = message >> 4 & 3, message >> 8 & 15
+        mode, flag = numbers.constant(1, "the mode", emitter), _flag(numbers.values[2], emitter)
         emitter.emit(f"pto.{word} <{pipe}>, {flag} {{ffts_mode = {mode} : i32{_base(', ', emitter)}}}")
 
     return emit

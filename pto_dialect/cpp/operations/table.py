@@ -4,7 +4,8 @@ A line is ``NAME operation operands [| mode]``; further lines of a name are its 
 that fits the operands of a call is taken. The operands are named as the dialect names them, in the order of the call:
 
 - ``name`` is a tile or tensor, ``name@Loc`` a tile in one memory; a list is named once for each of its members;
-- ``#name`` is a number with the element type of the tiles, ``#name:type`` one with a type of its own;
+- ``#name`` is a number with the element type of the tiles, ``#name:type`` one with a type of its own,
+  ``#name:own`` one with the sign of the elements too;
 - ``=name`` is a constant that becomes an attribute;
 - ``!name`` is the list of the numbers of elements that a merge has taken;
 - ``a+b`` is one operand of the call and two of the operation.
@@ -174,8 +175,8 @@ _IRREGULAR = """
 MGATHER mgather dst mem idx
 MGATHER mgather dst mem idx scratch
 MSCATTER mscatter mem src idx
-TCI tci dst #S
-TCI tci dst #S tmp
+TCI tci dst #S:own
+TCI tci dst #S:own tmp
 TDEQUANT tdequant dst src scale offset
 TGATHER tgather dst src
 TGATHER tgather dst src indices tmp

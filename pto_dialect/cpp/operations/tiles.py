@@ -205,8 +205,7 @@ class Handles:
     def _window(self, tile: Tile, base: Named, whole: Tile) -> Named:
         """Returns a tile without an address, which is a window of the tile that was made for it."""
         emitter = self._emitter
-        row, col = (size if (number := number_of(size)) is None else number for size in tile.valid)
-        tile = tile._replace(valid=(row, col))
+        tile = _with_known_sizes(tile)
         type_ = tile_type(tile, emitter)
         if type_ == base.type:
             return base
@@ -218,10 +217,25 @@ class Handles:
             base = Named(emitter.define(text, "tile"), type_of_all)
             if type_ == type_of_all:
                 return base
-        zero = emitter.constant(0, "index")
+        return self._part(tile, base)
+
+    def first_part(self, tile: Tile, shape: tuple[int, int], call: Call) -> Named:
+        """Returns the first rows and columns of a tile, which has no valid elements besides."""
+        part = _with_known_sizes(tile)._replace(rows=shape[0], cols=shape[1])
+        return self._part(part, self.handle(tile, call))
+
+    def _part(self, tile: Tile, base: Named) -> Named:
+        emitter = self._emitter
+        type_, zero = tile_type(tile, emitter), emitter.constant(0, "index")
         valid = ", ".join(index_name(size, emitter) for size in tile.valid)
         text = f"pto.subview {base.name}[{zero}, {zero}] sizes [{tile.rows}, {tile.cols}] valid [{valid}]"
         return Named(emitter.define(f"{text} : {base.type} -> {type_}", "window"), type_)
+
+
+def _with_known_sizes(tile: Tile) -> Tile:
+    """Returns a tile whose valid sizes are numbers where they are constant."""
+    row, col = (size if (number := number_of(size)) is None else number for size in tile.valid)
+    return tile._replace(valid=(row, col))
 
 
 def number_of(size: Extent) -> int | None:

@@ -29,6 +29,10 @@ struct TPipe {
     {
         pto_detail::call("TPipe", *this);
     }
+    PTO_INTERNAL explicit TPipe(std::nullptr_t, uint32_t vector_buffer, uint32_t cube_buffer)
+        : TPipe((void *)nullptr, vector_buffer, cube_buffer)
+    {
+    }
 
     struct pto_object {
         static constexpr pto_detail::Text make()
