@@ -27,7 +27,7 @@ from functools import update_wrapper
 from pathlib import Path
 from typing import Any
 
-from pto_dialect.driver.inputs import SUFFIX
+from pto_dialect.driver.inputs import CPP_SUFFIXES, SUFFIX
 from pto_dialect.runtime.run.machine import RunOptions
 
 from .base import Device, Program, ordered
@@ -49,12 +49,16 @@ class Function:
         device: Device,
         blocks: Blocks,
         returns: str | Sequence[str] | None,
+        defines: Mapping[str, object],
+        includes: Sequence[str | os.PathLike[str]],
     ) -> None:
         update_wrapper(self, prepare)
         self.prepare = prepare
         self.entry = entry
         self.returns = returns
         self._given = program
+        self._defines = defines
+        self._includes = includes
         self._device = device
         self._blocks = blocks
         self._signature = inspect.signature(prepare)
@@ -65,8 +69,20 @@ class Function:
         """The verified program; read on first use. Raises as `Device.compile` does, and ``OSError``."""
         if self._program is None:
             text, name = _text_of(self._given, self.prepare)
+            if name.endswith(CPP_SUFFIXES):
+                text = self._compiled(text, name)
             self._program = self._device.compile(text, name)
         return self._program
+
+    def _compiled(self, text: str, name: str) -> str:
+        """The program of a C++ kernel, whose only function is the entry from now on."""
+        from pto_dialect.cpp.kernel import CppOptions, compile_kernel  # deferred: start-up
+
+        macros = tuple(f"{macro}={value}" for macro, value in self._defines.items())
+        folders = tuple(os.path.join(os.path.dirname(name), folder) for folder in self._includes)
+        options = CppOptions(self.entry, self._device.target, macros, folders)
+        self.entry = None
+        return compile_kernel(text, name, options).text
 
     def values(self, *args: Any, **kwargs: Any) -> Values:
         """The arguments of the kernel for these arguments of the function."""
@@ -107,25 +123,29 @@ def jit(
     blocks: Blocks = 1,
     target: str | None = None,
     options: RunOptions | None = None,
+    defines: Mapping[str, object] | None = None,
+    includes: Sequence[str | os.PathLike[str]] = (),
 ) -> Callable[[Callable[..., Values | None]], Function]:
     """Makes calls of a Python function launch function ``entry`` of a program.
 
-    ``program`` is its text or a ``.pto`` file, relative to the file of the decorated function. What that function
-    returns are the kernel's arguments by name: numpy arrays, tensors and other buffers, which the kernel shares, and
-    numbers. If it returns nothing, they are its own arguments. ``returns`` names those that a call returns; ``blocks``
-    is a number or a function of the kernel's arguments; ``target`` is a2, a3, a2a3 or a5 for programs that name none.
-    The program is read by the first call.
+    ``program`` is its text, or a ``.pto`` file or a C++ kernel, relative to the file of the decorated function. What
+    that function returns are the kernel's arguments by name: numpy arrays, tensors and other buffers, which the kernel
+    shares, and numbers. If it returns nothing, they are its own arguments. ``returns`` names those that a call returns;
+    ``blocks`` is a number or a function of the kernel's arguments; ``target`` is a2, a3, a2a3 or a5 for programs that
+    name none. ``defines`` are macros of a C++ kernel, ``includes`` folders of its headers, relative to it; its entry
+    may be a template with its arguments. The program is read by the first call.
     """
 
     def decorate(prepare: Callable[..., Values | None]) -> Function:
-        return Function(prepare, program, entry, Device("jit", target, options), blocks, returns)
+        device = Device("jit", target, options)
+        return Function(prepare, program, entry, device, blocks, returns, defines or {}, includes)
 
     return decorate
 
 
 def _text_of(program: str | os.PathLike[str], function: Callable[..., Any]) -> tuple[str, str]:
     """The text of a program and what diagnostics call it."""
-    if isinstance(program, str) and ("\n" in program or not program.endswith(SUFFIX)):
+    if isinstance(program, str) and ("\n" in program or not program.endswith((SUFFIX, *CPP_SUFFIXES))):
         return program, f"<{function.__qualname__}>"
     path = Path(inspect.getfile(function)).parent / program
     return path.read_text(encoding="utf-8"), str(path)
