@@ -6,6 +6,7 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Shape
 from ..core.kinds import I1, I32, I32_ATTR, INT_OR_FLOAT, SHUFFLE_VALUE, enum
+from ..core.rows import rows
 from .forms import GroupValueOp
 
 
@@ -16,16 +17,11 @@ class VoteOp(GroupValueOp):
     result = result_def(I1)
 
 
-class VoteAllOp(VoteOp, name="pto.vote_all"):
-    """Whether pred holds in all active lanes."""
-
-
-class VoteAnyOp(VoteOp, name="pto.vote_any"):
-    """Whether pred holds in some active lane."""
-
-
-class VoteUniOp(VoteOp, name="pto.vote_uni"):
-    """Whether pred is the same in all active lanes."""
+rows(__name__, VoteOp)("""
+VoteAllOp pto.vote_all: Whether pred holds in all active lanes.
+VoteAnyOp pto.vote_any: Whether pred holds in some active lane.
+VoteUniOp pto.vote_uni: Whether pred is the same in all active lanes.
+""")
 
 
 class VoteBallotOp(VoteOp, name="pto.vote_ballot"):

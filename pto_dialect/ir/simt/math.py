@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
 
 from ..core.base import Shape
 from ..core.kinds import CONVERTIBLE, F32, FLOAT, I32, I32_OR_I64, I64, SIMT_FLOAT, SIMT_FLOAT_ABS, SIMT_FLOAT_FMA, enum
+from ..core.rows import rows
 from .forms import WorkItemValueOp
 
 
@@ -23,16 +24,11 @@ class SimtFunctionOp(WorkItemValueOp):
     result = result_def(SIMT_FLOAT)
 
 
-class ExpOp(SimtFunctionOp, name="pto.exp"):
-    """E^value."""
-
-
-class LogOp(SimtFunctionOp, name="pto.log"):
-    """Natural logarithm of value."""
-
-
-class SqrtOp(SimtFunctionOp, name="pto.sqrt"):
-    """Square root of value."""
+rows(__name__, SimtFunctionOp)("""
+ExpOp pto.exp: E^value.
+LogOp pto.log: Natural logarithm of value.
+SqrtOp pto.sqrt: Square root of value.
+""")
 
 
 class SimtAngleOp(WorkItemValueOp, since="august"):
@@ -64,20 +60,12 @@ class SimtRoundingOp(WorkItemValueOp):
     result = result_def(FLOAT)
 
 
-class CeilOp(SimtRoundingOp, name="pto.ceil"):
-    """Value rounded toward +inf."""
-
-
-class FloorOp(SimtRoundingOp, name="pto.floor"):
-    """Value rounded toward −inf."""
-
-
-class RintOp(SimtRoundingOp, name="pto.rint"):
-    """Value rounded to the nearest integer, ties to even."""
-
-
-class RoundOp(SimtRoundingOp, name="pto.round"):
-    """Value rounded to the nearest integer, ties away from zero."""
+rows(__name__, SimtRoundingOp)("""
+CeilOp pto.ceil: Value rounded toward +inf.
+FloorOp pto.floor: Value rounded toward −inf.
+RintOp pto.rint: Value rounded to the nearest integer, ties to even.
+RoundOp pto.round: Value rounded to the nearest integer, ties away from zero.
+""")
 
 
 class SimtExtremumOp(WorkItemValueOp):

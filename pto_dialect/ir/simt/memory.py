@@ -8,6 +8,7 @@ from ..core.base import Pipe, PtoOp, Shape
 from ..core.forms import ElementLoadOp, ElementStoreOp
 from ..core.kinds import ATOMIC_VALUE, PTR, enum
 from ..core.roles import Role
+from ..core.rows import rows
 
 
 class LdgOp(ElementLoadOp, name="pto.ldg", pipe=Pipe.V, tokens=("l1cache", "l2cache")):
@@ -46,24 +47,13 @@ class AtomicOp(UpdateOp):
     value = operand_def(ATOMIC_VALUE)
 
 
-class AtomicExchOp(AtomicOp, name="pto.atomic_exch"):
-    """old = *ptr; *ptr = value."""
-
-
-class AtomicAddOp(AtomicOp, name="pto.atomic_add"):
-    """old = *ptr; *ptr = old + value."""
-
-
-class AtomicSubOp(AtomicOp, name="pto.atomic_sub"):
-    """old = *ptr; *ptr = old − value."""
-
-
-class AtomicMinOp(AtomicOp, name="pto.atomic_min"):
-    """old = *ptr; *ptr = min(old, value)."""
-
-
-class AtomicMaxOp(AtomicOp, name="pto.atomic_max"):
-    """old = *ptr; *ptr = max(old, value)."""
+rows(__name__, AtomicOp)("""
+AtomicExchOp pto.atomic_exch: old = *ptr; *ptr = value.
+AtomicAddOp pto.atomic_add: old = *ptr; *ptr = old + value.
+AtomicSubOp pto.atomic_sub: old = *ptr; *ptr = old − value.
+AtomicMinOp pto.atomic_min: old = *ptr; *ptr = min(old, value).
+AtomicMaxOp pto.atomic_max: old = *ptr; *ptr = max(old, value).
+""")
 
 
 class AtomicAndOp(AtomicOp, name="pto.atomic_and"):

@@ -12,6 +12,7 @@ from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import TILE_OR_VIEW, enum
 from ..core.roles import Role
+from ..core.rows import rows
 from .forms import (
     BinaryScratchTileOp,
     BinaryTileOp,
@@ -22,17 +23,11 @@ from .forms import (
     UnaryTileOp,
 )
 
-
-class TAbsOp(LanewiseUnaryTileOp, name="pto.tabs"):
-    """dst[i,j] = |src[i,j]|."""
-
-
-class TNegOp(LanewiseUnaryTileOp, name="pto.tneg"):
-    """dst[i,j] = −src[i,j]."""
-
-
-class TNotOp(LanewiseUnaryTileOp, name="pto.tnot"):
-    """dst[i,j] = bitwise complement of src[i,j]."""
+rows(__name__, LanewiseUnaryTileOp)("""
+TAbsOp pto.tabs: dst[i,j] = |src[i,j]|.
+TNegOp pto.tneg: dst[i,j] = −src[i,j].
+TNotOp pto.tnot: dst[i,j] = bitwise complement of src[i,j].
+""")
 
 
 class TExpOp(LanewiseUnaryTileOp, name="pto.texp"):
@@ -91,8 +86,13 @@ class TAddOp(LanewiseBinaryTileOp, name="pto.tadd"):
     """dst[i,j] = src0[i,j] + src1[i,j]."""
 
 
-class TSubOp(LanewiseBinaryTileOp, name="pto.tsub"):
-    """dst[i,j] = src0[i,j] − src1[i,j]."""
+rows(__name__, LanewiseBinaryTileOp)("""
+TSubOp pto.tsub: dst[i,j] = src0[i,j] − src1[i,j].
+TMaxOp pto.tmax: dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates.
+TMinOp pto.tmin: dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates.
+TAndOp pto.tand: dst[i,j] = src0[i,j] & src1[i,j].
+TOrOp pto.tor: dst[i,j] = src0[i,j] | src1[i,j].
+""")
 
 
 class TMulOp(LanewiseBinaryTileOp, name="pto.tmul"):
@@ -109,22 +109,6 @@ class TFmodOp(BinaryTileOp, name="pto.tfmod"):
     """dst[i,j] = src0 − trunc(src0 / src1)·src1: remainder with the sign of the dividend."""
 
     precisionType = opt_attr_def(enum("fmod_precision", default="default"))
-
-
-class TMaxOp(LanewiseBinaryTileOp, name="pto.tmax"):
-    """dst[i,j] = max(src0[i,j], src1[i,j]); NaN propagates."""
-
-
-class TMinOp(LanewiseBinaryTileOp, name="pto.tmin"):
-    """dst[i,j] = min(src0[i,j], src1[i,j]); NaN propagates."""
-
-
-class TAndOp(LanewiseBinaryTileOp, name="pto.tand"):
-    """dst[i,j] = src0[i,j] & src1[i,j]."""
-
-
-class TOrOp(LanewiseBinaryTileOp, name="pto.tor"):
-    """dst[i,j] = src0[i,j] | src1[i,j]."""
 
 
 class TShlOp(LanewiseBinaryTileOp, name="pto.tshl"):

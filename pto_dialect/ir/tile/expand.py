@@ -10,6 +10,7 @@ from xdsl.irdl import opt_attr_def
 from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.kinds import enum
 from ..core.roles import Role
+from ..core.rows import rows
 from .forms import BinaryScratchTileOp, LanewiseBinaryTileOp, UnaryTileOp
 
 
@@ -21,16 +22,14 @@ class TRowExpandOp(UnaryTileOp, name="pto.trowexpand"):
     """dst[i,j] = src[i,0]."""
 
 
-class TColExpandAddOp(LanewiseBinaryTileOp, name="pto.tcolexpandadd"):
-    """dst[i,j] = src0[i,j] + src1[0,j]."""
-
-
-class TColExpandSubOp(LanewiseBinaryTileOp, name="pto.tcolexpandsub"):
-    """dst[i,j] = src0[i,j] − src1[0,j]."""
-
-
-class TColExpandMulOp(LanewiseBinaryTileOp, name="pto.tcolexpandmul"):
-    """dst[i,j] = src0[i,j] · src1[0,j]."""
+rows(__name__, LanewiseBinaryTileOp)("""
+TColExpandAddOp pto.tcolexpandadd: dst[i,j] = src0[i,j] + src1[0,j].
+TColExpandSubOp pto.tcolexpandsub: dst[i,j] = src0[i,j] − src1[0,j].
+TColExpandMulOp pto.tcolexpandmul: dst[i,j] = src0[i,j] · src1[0,j].
+TColExpandMaxOp pto.tcolexpandmax: dst[i,j] = max(src0[i,j], src1[0,j]).
+TColExpandMinOp pto.tcolexpandmin: dst[i,j] = min(src0[i,j], src1[0,j]).
+TColExpandExpdifOp pto.tcolexpandexpdif: dst[i,j] = e^(src0[i,j] − src1[0,j]).
+""")
 
 
 class TColExpandDivOp(LanewiseBinaryTileOp, name="pto.tcolexpanddiv"):
@@ -39,47 +38,21 @@ class TColExpandDivOp(LanewiseBinaryTileOp, name="pto.tcolexpanddiv"):
     precisionType = opt_attr_def(enum("div_precision", default="default"))
 
 
-class TColExpandMaxOp(LanewiseBinaryTileOp, name="pto.tcolexpandmax"):
-    """dst[i,j] = max(src0[i,j], src1[0,j])."""
-
-
-class TColExpandMinOp(LanewiseBinaryTileOp, name="pto.tcolexpandmin"):
-    """dst[i,j] = min(src0[i,j], src1[0,j])."""
-
-
-class TColExpandExpdifOp(LanewiseBinaryTileOp, name="pto.tcolexpandexpdif"):
-    """dst[i,j] = e^(src0[i,j] − src1[0,j])."""
-
-
 class RowExpansionOp(BinaryScratchTileOp, forms=(IDLE_SCRATCH_ON_A5,), roles=Role.LANEWISE):
     """A tile and a column vector, whose value of row i is b."""
 
 
-class TRowExpandAddOp(RowExpansionOp, name="pto.trowexpandadd"):
-    """dst[i,j] = src0[i,j] + b, b = the value of row i of src1."""
-
-
-class TRowExpandSubOp(RowExpansionOp, name="pto.trowexpandsub"):
-    """dst[i,j] = src0[i,j] − b, b = the value of row i of src1."""
-
-
-class TRowExpandMulOp(RowExpansionOp, name="pto.trowexpandmul"):
-    """dst[i,j] = src0[i,j] · b, b = the value of row i of src1."""
+rows(__name__, RowExpansionOp)("""
+TRowExpandAddOp pto.trowexpandadd: dst[i,j] = src0[i,j] + b, b = the value of row i of src1.
+TRowExpandSubOp pto.trowexpandsub: dst[i,j] = src0[i,j] − b, b = the value of row i of src1.
+TRowExpandMulOp pto.trowexpandmul: dst[i,j] = src0[i,j] · b, b = the value of row i of src1.
+TRowExpandMaxOp pto.trowexpandmax: dst[i,j] = max(src0[i,j], b), b = the value of row i of src1.
+TRowExpandMinOp pto.trowexpandmin: dst[i,j] = min(src0[i,j], b), b = the value of row i of src1.
+TRowExpandExpdifOp pto.trowexpandexpdif: dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1.
+""")
 
 
 class TRowExpandDivOp(RowExpansionOp, name="pto.trowexpanddiv"):
     """dst[i,j] = src0[i,j] / b, b = the value of row i of src1."""
 
     precisionType = opt_attr_def(enum("div_precision", default="default"))
-
-
-class TRowExpandMaxOp(RowExpansionOp, name="pto.trowexpandmax"):
-    """dst[i,j] = max(src0[i,j], b), b = the value of row i of src1."""
-
-
-class TRowExpandMinOp(RowExpansionOp, name="pto.trowexpandmin"):
-    """dst[i,j] = min(src0[i,j], b), b = the value of row i of src1."""
-
-
-class TRowExpandExpdifOp(RowExpansionOp, name="pto.trowexpandexpdif"):
-    """dst[i,j] = e^(src0[i,j] − b), b = the value of row i of src1."""

@@ -10,6 +10,7 @@ from xdsl.irdl import opt_attr_def
 from ..core.base import Shape
 from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.kinds import BOOL
+from ..core.rows import rows
 from .forms import UnaryScratchTileOp, UnaryTileOp
 
 
@@ -29,32 +30,19 @@ class TRowMinOp(UnaryScratchTileOp, name="pto.trowmin", forms=(IDLE_SCRATCH_ON_A
     """dst[i,0] = min over j of src[i,j]; NaN propagates."""
 
 
-class TRowArgMaxOp(UnaryScratchTileOp, name="pto.trowargmax", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,0] = column of the first maximum of row i."""
+rows(__name__, UnaryScratchTileOp, forms=(IDLE_SCRATCH_ON_A5,))("""
+TRowArgMaxOp pto.trowargmax: dst[i,0] = column of the first maximum of row i.
+TRowArgMinOp pto.trowargmin: dst[i,0] = column of the first minimum of row i.
+TColArgMaxOp pto.tcolargmax: dst[0,j] = row of the first maximum of column j.
+TColArgMinOp pto.tcolargmin: dst[0,j] = row of the first minimum of column j.
+""")
 
 
-class TRowArgMinOp(UnaryScratchTileOp, name="pto.trowargmin", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[i,0] = column of the first minimum of row i."""
-
-
-class TColArgMaxOp(UnaryScratchTileOp, name="pto.tcolargmax", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[0,j] = row of the first maximum of column j."""
-
-
-class TColArgMinOp(UnaryScratchTileOp, name="pto.tcolargmin", forms=(IDLE_SCRATCH_ON_A5,)):
-    """dst[0,j] = row of the first minimum of column j."""
-
-
-class TColProdOp(UnaryTileOp, name="pto.tcolprod"):
-    """dst[0,j] = product over i of src[i,j], i increasing."""
-
-
-class TColMaxOp(UnaryTileOp, name="pto.tcolmax"):
-    """dst[0,j] = max over i of src[i,j]; NaN propagates."""
-
-
-class TColMinOp(UnaryTileOp, name="pto.tcolmin"):
-    """dst[0,j] = min over i of src[i,j]; NaN propagates."""
+rows(__name__, UnaryTileOp)("""
+TColProdOp pto.tcolprod: dst[0,j] = product over i of src[i,j], i increasing.
+TColMaxOp pto.tcolmax: dst[0,j] = max over i of src[i,j]; NaN propagates.
+TColMinOp pto.tcolmin: dst[0,j] = min over i of src[i,j]; NaN propagates.
+""")
 
 
 class TColSumOp(UnaryScratchTileOp, name="pto.tcolsum", shape=Shape.DPS_INNER, inner_with="tmp"):

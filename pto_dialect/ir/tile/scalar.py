@@ -12,23 +12,15 @@ from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5
 from ..core.forms import TileOp
 from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
+from ..core.rows import rows
 from .forms import TileIntegerScalarOp, TileScalarOp, TileScalarScratchOp, TileScalarTileOp
 
-
-class TAddsOp(TileScalarOp, name="pto.tadds", roles=Role.LANEWISE):
-    """dst[i,j] = src[i,j] + scalar."""
-
-
-class TSubsOp(TileScalarOp, name="pto.tsubs", roles=Role.LANEWISE):
-    """dst[i,j] = src[i,j] − scalar."""
-
-
-class TMaxsOp(TileScalarOp, name="pto.tmaxs", roles=Role.LANEWISE):
-    """dst[i,j] = max(src[i,j], scalar); NaN propagates."""
-
-
-class TMinsOp(TileScalarOp, name="pto.tmins", roles=Role.LANEWISE):
-    """dst[i,j] = min(src[i,j], scalar); NaN propagates."""
+rows(__name__, TileScalarOp, roles=Role.LANEWISE)("""
+TAddsOp pto.tadds: dst[i,j] = src[i,j] + scalar.
+TSubsOp pto.tsubs: dst[i,j] = src[i,j] − scalar.
+TMaxsOp pto.tmaxs: dst[i,j] = max(src[i,j], scalar); NaN propagates.
+TMinsOp pto.tmins: dst[i,j] = min(src[i,j], scalar); NaN propagates.
+""")
 
 
 class TFmodsOp(TileScalarOp, name="pto.tfmods"):
@@ -98,20 +90,12 @@ class TPowsOp(
     precisionType = opt_attr_def(enum("pow_precision", default="default"))
 
 
-class TAndsOp(TileIntegerScalarOp, name="pto.tands"):
-    """dst[i,j] = src[i,j] & scalar."""
-
-
-class TOrsOp(TileIntegerScalarOp, name="pto.tors"):
-    """dst[i,j] = src[i,j] | scalar."""
-
-
-class TShlsOp(TileIntegerScalarOp, name="pto.tshls"):
-    """dst[i,j] = src[i,j] << scalar."""
-
-
-class TShrsOp(TileIntegerScalarOp, name="pto.tshrs"):
-    """dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned."""
+rows(__name__, TileIntegerScalarOp)("""
+TAndsOp pto.tands: dst[i,j] = src[i,j] & scalar.
+TOrsOp pto.tors: dst[i,j] = src[i,j] | scalar.
+TShlsOp pto.tshls: dst[i,j] = src[i,j] << scalar.
+TShrsOp pto.tshrs: dst[i,j] = src[i,j] >> scalar, arithmetic unless unsigned.
+""")
 
 
 class TXorsOp(TileOp, name="pto.txors", reads=("src",), writes=("tmp", "dst"), forms=(IDLE_SCRATCH_ON_A5,)):

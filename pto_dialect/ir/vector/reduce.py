@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, result_def
 
 from ..core.kinds import I32, MASK, MASK_B8, VREG
+from ..core.rows import rows
 from .forms import LanewiseOp, MaskedUnaryOp, RegisterOp
 
 
@@ -23,20 +24,12 @@ class VCminOp(MaskedUnaryOp, name="pto.vcmin"):
     """lane 0 = minimum of the active lanes, lane 1 = number of its first lane."""
 
 
-class VCgaddOp(MaskedUnaryOp, name="pto.vcgadd"):
-    """lane g = sum of the active lanes of 32-byte group g."""
-
-
-class VCgmaxOp(MaskedUnaryOp, name="pto.vcgmax"):
-    """lane g = maximum of the active lanes of 32-byte group g."""
-
-
-class VCgminOp(MaskedUnaryOp, name="pto.vcgmin"):
-    """lane g = minimum of the active lanes of 32-byte group g."""
-
-
-class VCpaddOp(MaskedUnaryOp, name="pto.vcpadd"):
-    """lane i = sum of the active lanes 2i and 2i + 1."""
+rows(__name__, MaskedUnaryOp)("""
+VCgaddOp pto.vcgadd: lane g = sum of the active lanes of 32-byte group g.
+VCgmaxOp pto.vcgmax: lane g = maximum of the active lanes of 32-byte group g.
+VCgminOp pto.vcgmin: lane g = minimum of the active lanes of 32-byte group g.
+VCpaddOp pto.vcpadd: lane i = sum of the active lanes 2i and 2i + 1.
+""")
 
 
 class BroadcastExtremumOp(LanewiseOp, since="august"):

@@ -11,6 +11,7 @@ from xdsl.irdl import operand_def
 
 from ..core.base import Pipe, PtoOp, Shape
 from ..core.kinds import I64, PTR
+from ..core.rows import rows
 
 
 class MaskedRunsOp(PtoOp, shape=Shape.FLAT_VOID, pipe=Pipe.V, writes=("dst",), state_reads=("mask",), since="august"):
@@ -49,32 +50,15 @@ class UbUnaryOp(StridedOp, reads=("src",)):
     dst = src = operand_def(PTR)
 
 
-class UbVAbsOp(UbUnaryOp, name="pto.ub.vabs"):
-    """dst = |src|."""
-
-
-class UbVExpOp(UbUnaryOp, name="pto.ub.vexp"):
-    """dst = e^src."""
-
-
-class UbVLnOp(UbUnaryOp, name="pto.ub.vln"):
-    """dst = natural logarithm of src."""
-
-
-class UbVNotOp(UbUnaryOp, name="pto.ub.vnot"):
-    """dst = bitwise complement of src."""
-
-
-class UbVReluOp(UbUnaryOp, name="pto.ub.vrelu"):
-    """dst = max(src, 0)."""
-
-
-class UbVRsqrtOp(UbUnaryOp, name="pto.ub.vrsqrt"):
-    """dst = 1 / square root of src."""
-
-
-class UbVSqrtOp(UbUnaryOp, name="pto.ub.vsqrt"):
-    """dst = square root of src."""
+rows(__name__, UbUnaryOp)("""
+UbVAbsOp pto.ub.vabs: dst = |src|.
+UbVExpOp pto.ub.vexp: dst = e^src.
+UbVLnOp pto.ub.vln: dst = natural logarithm of src.
+UbVNotOp pto.ub.vnot: dst = bitwise complement of src.
+UbVReluOp pto.ub.vrelu: dst = max(src, 0).
+UbVRsqrtOp pto.ub.vrsqrt: dst = 1 / square root of src.
+UbVSqrtOp pto.ub.vsqrt: dst = square root of src.
+""")
 
 
 class UbVDupOp(StridedOp, name="pto.ub.vdup"):
@@ -92,40 +76,17 @@ class UbBinaryOp(MaskedRunsOp, reads=("src0", "src1")):
     src0RepeatStride = src1RepeatStride = operand_def(I64)
 
 
-class UbVAddOp(UbBinaryOp, name="pto.ub.vadd"):
-    """dst = src0 + src1."""
-
-
-class UbVAddreluOp(UbBinaryOp, name="pto.ub.vaddrelu"):
-    """dst = max(src0 + src1, 0)."""
-
-
-class UbVSubOp(UbBinaryOp, name="pto.ub.vsub"):
-    """dst = src0 − src1."""
-
-
-class UbVMulOp(UbBinaryOp, name="pto.ub.vmul"):
-    """dst = src0 · src1."""
-
-
-class UbVDivOp(UbBinaryOp, name="pto.ub.vdiv"):
-    """dst = src0 / src1."""
-
-
-class UbVMaxOp(UbBinaryOp, name="pto.ub.vmax"):
-    """dst = max(src0, src1)."""
-
-
-class UbVMinOp(UbBinaryOp, name="pto.ub.vmin"):
-    """dst = min(src0, src1)."""
-
-
-class UbVAndOp(UbBinaryOp, name="pto.ub.vand"):
-    """dst = src0 & src1."""
-
-
-class UbVOrOp(UbBinaryOp, name="pto.ub.vor"):
-    """dst = src0 | src1."""
+rows(__name__, UbBinaryOp)("""
+UbVAddOp pto.ub.vadd: dst = src0 + src1.
+UbVAddreluOp pto.ub.vaddrelu: dst = max(src0 + src1, 0).
+UbVSubOp pto.ub.vsub: dst = src0 − src1.
+UbVMulOp pto.ub.vmul: dst = src0 · src1.
+UbVDivOp pto.ub.vdiv: dst = src0 / src1.
+UbVMaxOp pto.ub.vmax: dst = max(src0, src1).
+UbVMinOp pto.ub.vmin: dst = min(src0, src1).
+UbVAndOp pto.ub.vand: dst = src0 & src1.
+UbVOrOp pto.ub.vor: dst = src0 | src1.
+""")
 
 
 class UbScalarOp(StridedOp, reads=("src",)):
@@ -135,25 +96,11 @@ class UbScalarOp(StridedOp, reads=("src",)):
     shiftDist = operand_def(I64)
 
 
-class UbVAddsOp(UbScalarOp, name="pto.ub.vadds"):
-    """dst = src + shiftDist (the scalar)."""
-
-
-class UbVMulsOp(UbScalarOp, name="pto.ub.vmuls"):
-    """dst = src · shiftDist (the scalar)."""
-
-
-class UbVMaxsOp(UbScalarOp, name="pto.ub.vmaxs"):
-    """dst = max(src, shiftDist), shiftDist being the scalar."""
-
-
-class UbVMinsOp(UbScalarOp, name="pto.ub.vmins"):
-    """dst = min(src, shiftDist), shiftDist being the scalar."""
-
-
-class UbVShlOp(UbScalarOp, name="pto.ub.vshl"):
-    """dst = src << shiftDist."""
-
-
-class UbVShrOp(UbScalarOp, name="pto.ub.vshr"):
-    """dst = src >> shiftDist."""
+rows(__name__, UbScalarOp)("""
+UbVAddsOp pto.ub.vadds: dst = src + shiftDist (the scalar).
+UbVMulsOp pto.ub.vmuls: dst = src · shiftDist (the scalar).
+UbVMaxsOp pto.ub.vmaxs: dst = max(src, shiftDist), shiftDist being the scalar.
+UbVMinsOp pto.ub.vmins: dst = min(src, shiftDist), shiftDist being the scalar.
+UbVShlOp pto.ub.vshl: dst = src << shiftDist.
+UbVShrOp pto.ub.vshr: dst = src >> shiftDist.
+""")

@@ -9,24 +9,19 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def, var_opera
 
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.kinds import ANY, ANY_ATTR, I64_ATTR, INT_OR_FLOAT, VMI_ANY, VMI_VREG, VREG_OR_MASK
+from ..core.rows import rows
 from ..core.words import ORDER, SATURATE, VMI_PMODE, VMI_ROUND
 from .forms import VmiUnaryOp, VmiVectorOp
 
-
-class VmiExtfOp(VmiUnaryOp, name="pto.vmi.extf"):
-    """Lanes in a wider float type."""
-
-
-class VmiExtsiOp(VmiUnaryOp, name="pto.vmi.extsi"):
-    """Lanes sign-extended."""
-
-
-class VmiExtuiOp(VmiUnaryOp, name="pto.vmi.extui"):
-    """Lanes zero-extended."""
-
-
-class VmiSitofpOp(VmiUnaryOp, name="pto.vmi.sitofp"):
-    """Signed integers as floats."""
+rows(__name__, VmiUnaryOp)("""
+VmiExtfOp pto.vmi.extf: Lanes in a wider float type.
+VmiExtsiOp pto.vmi.extsi: Lanes sign-extended.
+VmiExtuiOp pto.vmi.extui: Lanes zero-extended.
+VmiSitofpOp pto.vmi.sitofp: Signed integers as floats.
+VmiBitcastOp pto.vmi.bitcast: The same bits as another element type.
+VmiVInterpretCastOp pto.vmi.vinterpret_cast: The same bits as another element type.
+VmiEnsureLayoutOp pto.vmi.ensure_layout: The same lanes in another layout.
+""")
 
 
 class VmiFloatConversionOp(VmiVectorOp):
@@ -37,16 +32,11 @@ class VmiFloatConversionOp(VmiVectorOp):
     saturate = opt_attr_def(SATURATE)
 
 
-class VmiFptosiOp(VmiFloatConversionOp, name="pto.vmi.fptosi"):
-    """Floats as signed integers, rounded and saturated."""
-
-
-class VmiFptouiOp(VmiFloatConversionOp, name="pto.vmi.fptoui"):
-    """Floats as unsigned integers, rounded and saturated."""
-
-
-class VmiTruncfOp(VmiFloatConversionOp, name="pto.vmi.truncf"):
-    """Floats in a narrower type, rounded and saturated."""
+rows(__name__, VmiFloatConversionOp)("""
+VmiFptosiOp pto.vmi.fptosi: Floats as signed integers, rounded and saturated.
+VmiFptouiOp pto.vmi.fptoui: Floats as unsigned integers, rounded and saturated.
+VmiTruncfOp pto.vmi.truncf: Floats in a narrower type, rounded and saturated.
+""")
 
 
 class VmiTrunciOp(VmiVectorOp, name="pto.vmi.trunci"):
@@ -63,18 +53,6 @@ class VmiVCvtOp(VmiVectorOp, name="pto.vmi.vcvt"):
     rounding = opt_attr_def(VMI_ROUND)
     saturate = opt_attr_def(SATURATE)
     pmode = opt_attr_def(VMI_PMODE)
-
-
-class VmiBitcastOp(VmiUnaryOp, name="pto.vmi.bitcast"):
-    """The same bits as another element type."""
-
-
-class VmiVInterpretCastOp(VmiUnaryOp, name="pto.vmi.vinterpret_cast"):
-    """The same bits as another element type."""
-
-
-class VmiEnsureLayoutOp(VmiUnaryOp, name="pto.vmi.ensure_layout"):
-    """The same lanes in another layout."""
 
 
 class VmiBroadcastOp(VmiVectorOp, name="pto.vmi.broadcast"):

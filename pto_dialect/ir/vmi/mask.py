@@ -6,6 +6,7 @@ from xdsl.irdl import attr_def, operand_def, opt_attr_def, result_def
 
 from ..core.base import Shape
 from ..core.kinds import ANY, ANY_ATTR, I32, I64_ATTR, INDEX, VMI_MASK, VMI_VREG
+from ..core.rows import rows
 from ..core.words import COMPARE_INTEGER, COMPARE_ORDERED, PATTERN, VMI_COMPARE_PMODE, VMI_PMODE
 from .forms import VmiLanewiseOp, VmiVectorOp
 
@@ -64,16 +65,11 @@ class VmiMaskLogicOp(MaskOp):
     lhs = rhs = operand_def(VMI_MASK)
 
 
-class VmiMaskAndOp(VmiMaskLogicOp, name="pto.vmi.mask_and"):
-    """Lhs & rhs."""
-
-
-class VmiMaskOrOp(VmiMaskLogicOp, name="pto.vmi.mask_or"):
-    """Lhs | rhs."""
-
-
-class VmiMaskXorOp(VmiMaskLogicOp, name="pto.vmi.mask_xor"):
-    """Lhs ^ rhs."""
+rows(__name__, VmiMaskLogicOp)("""
+VmiMaskAndOp pto.vmi.mask_and: Lhs & rhs.
+VmiMaskOrOp pto.vmi.mask_or: Lhs | rhs.
+VmiMaskXorOp pto.vmi.mask_xor: Lhs ^ rhs.
+""")
 
 
 class VmiMaskUnaryOp(MaskOp):

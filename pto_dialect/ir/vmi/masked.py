@@ -9,6 +9,7 @@ from xdsl.irdl import operand_def, opt_attr_def, result_def
 
 from ..core.base import Shape
 from ..core.kinds import FLOAT, I16, VMI_ANY, VMI_MASK, VMI_VREG
+from ..core.rows import rows
 from ..core.words import VMI_PMODE
 from .forms import (
     VmiBitwiseOp,
@@ -21,29 +22,14 @@ from .forms import (
     VmiMaskedUnaryOp,
 )
 
-
-class VmiVAbsOp(VmiMaskedUnaryOp, name="pto.vmi.vabs"):
-    """lane i = |source[i]|."""
-
-
-class VmiVNegOp(VmiMaskedUnaryOp, name="pto.vmi.vneg"):
-    """lane i = −source[i]."""
-
-
-class VmiVExpOp(VmiMaskedUnaryOp, name="pto.vmi.vexp"):
-    """lane i = e^source[i]."""
-
-
-class VmiVLnOp(VmiMaskedUnaryOp, name="pto.vmi.vln"):
-    """lane i = natural logarithm of source[i]."""
-
-
-class VmiVSqrtOp(VmiMaskedUnaryOp, name="pto.vmi.vsqrt"):
-    """lane i = square root of source[i]."""
-
-
-class VmiVReluOp(VmiMaskedUnaryOp, name="pto.vmi.vrelu"):
-    """lane i = max(source[i], 0)."""
+rows(__name__, VmiMaskedUnaryOp)("""
+VmiVAbsOp pto.vmi.vabs: lane i = |source[i]|.
+VmiVNegOp pto.vmi.vneg: lane i = −source[i].
+VmiVExpOp pto.vmi.vexp: lane i = e^source[i].
+VmiVLnOp pto.vmi.vln: lane i = natural logarithm of source[i].
+VmiVSqrtOp pto.vmi.vsqrt: lane i = square root of source[i].
+VmiVReluOp pto.vmi.vrelu: lane i = max(source[i], 0).
+""")
 
 
 class VmiVNotOp(VmiBitwiseOp, name="pto.vmi.vnot"):
@@ -52,36 +38,16 @@ class VmiVNotOp(VmiBitwiseOp, name="pto.vmi.vnot"):
     source = operand_def(VMI_ANY)
 
 
-class VmiVAddOp(VmiMaskedBinaryOp, name="pto.vmi.vadd"):
-    """lane i = lhs[i] + rhs[i]."""
-
-
-class VmiVSubOp(VmiMaskedBinaryOp, name="pto.vmi.vsub"):
-    """lane i = lhs[i] − rhs[i]."""
-
-
-class VmiVMulOp(VmiMaskedBinaryOp, name="pto.vmi.vmul"):
-    """lane i = lhs[i] · rhs[i]."""
-
-
-class VmiVDivOp(VmiMaskedBinaryOp, name="pto.vmi.vdiv"):
-    """lane i = lhs[i] / rhs[i]."""
-
-
-class VmiVMaxOp(VmiMaskedBinaryOp, name="pto.vmi.vmax"):
-    """lane i = max(lhs[i], rhs[i])."""
-
-
-class VmiVMinOp(VmiMaskedBinaryOp, name="pto.vmi.vmin"):
-    """lane i = min(lhs[i], rhs[i])."""
-
-
-class VmiVShlOp(VmiMaskedBinaryOp, name="pto.vmi.vshl"):
-    """lane i = lhs[i] << rhs[i]."""
-
-
-class VmiVShrOp(VmiMaskedBinaryOp, name="pto.vmi.vshr"):
-    """lane i = lhs[i] >> rhs[i], logical unless signed."""
+rows(__name__, VmiMaskedBinaryOp)("""
+VmiVAddOp pto.vmi.vadd: lane i = lhs[i] + rhs[i].
+VmiVSubOp pto.vmi.vsub: lane i = lhs[i] − rhs[i].
+VmiVMulOp pto.vmi.vmul: lane i = lhs[i] · rhs[i].
+VmiVDivOp pto.vmi.vdiv: lane i = lhs[i] / rhs[i].
+VmiVMaxOp pto.vmi.vmax: lane i = max(lhs[i], rhs[i]).
+VmiVMinOp pto.vmi.vmin: lane i = min(lhs[i], rhs[i]).
+VmiVShlOp pto.vmi.vshl: lane i = lhs[i] << rhs[i].
+VmiVShrOp pto.vmi.vshr: lane i = lhs[i] >> rhs[i], logical unless signed.
+""")
 
 
 class VmiVAndOp(VmiMaskedBitwiseOp, name="pto.vmi.vand"):
@@ -96,20 +62,12 @@ class VmiVXorOp(VmiMaskedBitwiseOp, name="pto.vmi.vxor"):
     """lane i = lhs[i] ^ rhs[i]; vectors or predicates."""
 
 
-class VmiVAddsOp(VmiMaskedScalarOp, name="pto.vmi.vadds"):
-    """lane i = src[i] + scalar."""
-
-
-class VmiVMulsOp(VmiMaskedScalarOp, name="pto.vmi.vmuls"):
-    """lane i = src[i] · scalar."""
-
-
-class VmiVMaxsOp(VmiMaskedScalarOp, name="pto.vmi.vmaxs"):
-    """lane i = max(src[i], scalar)."""
-
-
-class VmiVMinsOp(VmiMaskedScalarOp, name="pto.vmi.vmins"):
-    """lane i = min(src[i], scalar)."""
+rows(__name__, VmiMaskedScalarOp)("""
+VmiVAddsOp pto.vmi.vadds: lane i = src[i] + scalar.
+VmiVMulsOp pto.vmi.vmuls: lane i = src[i] · scalar.
+VmiVMaxsOp pto.vmi.vmaxs: lane i = max(src[i], scalar).
+VmiVMinsOp pto.vmi.vmins: lane i = min(src[i], scalar).
+""")
 
 
 class VmiMaskedShiftOp(VmiMaskedOp):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.irdl import attr_def, operand_def, opt_attr_def
 
 from ..core.kinds import I64_ATTR, UNIT, VMI_MASK, VMI_VREG
+from ..core.rows import rows
 from ..core.words import VMI_PMODE
 from .forms import VmiReductionOp, VmiVectorOp
 
@@ -18,24 +19,13 @@ class VmiReduceAddfOp(VmiReductionOp, name="pto.vmi.reduce_addf"):
     reassoc = opt_attr_def(UNIT)
 
 
-class VmiReduceAddiOp(VmiReductionOp, name="pto.vmi.reduce_addi"):
-    """Sum of the active lanes, integers."""
-
-
-class VmiReduceMaxfOp(VmiReductionOp, name="pto.vmi.reduce_maxf"):
-    """Maximum of the active lanes, floats."""
-
-
-class VmiReduceMaxiOp(VmiReductionOp, name="pto.vmi.reduce_maxi"):
-    """Maximum of the active lanes, integers."""
-
-
-class VmiReduceMinfOp(VmiReductionOp, name="pto.vmi.reduce_minf"):
-    """Minimum of the active lanes, floats."""
-
-
-class VmiReduceMiniOp(VmiReductionOp, name="pto.vmi.reduce_mini"):
-    """Minimum of the active lanes, integers."""
+rows(__name__, VmiReductionOp)("""
+VmiReduceAddiOp pto.vmi.reduce_addi: Sum of the active lanes, integers.
+VmiReduceMaxfOp pto.vmi.reduce_maxf: Maximum of the active lanes, floats.
+VmiReduceMaxiOp pto.vmi.reduce_maxi: Maximum of the active lanes, integers.
+VmiReduceMinfOp pto.vmi.reduce_minf: Minimum of the active lanes, floats.
+VmiReduceMiniOp pto.vmi.reduce_mini: Minimum of the active lanes, integers.
+""")
 
 
 class VmiVCaddOp(VmiReductionOp, name="pto.vmi.vcadd"):
@@ -74,24 +64,13 @@ class VmiGroupReduceAddfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_addf"
     reassoc = opt_attr_def(UNIT)
 
 
-class VmiGroupReduceAddiOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_addi"):
-    """Sum of the active lanes of each group, integers."""
-
-
-class VmiGroupReduceMaxfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_maxf"):
-    """Maximum of the active lanes of each group, floats."""
-
-
-class VmiGroupReduceMaxiOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_maxi"):
-    """Maximum of the active lanes of each group, integers."""
-
-
-class VmiGroupReduceMinfOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_minf"):
-    """Minimum of the active lanes of each group, floats."""
-
-
-class VmiGroupReduceMiniOp(VmiGroupReductionOp, name="pto.vmi.group_reduce_mini"):
-    """Minimum of the active lanes of each group, integers."""
+rows(__name__, VmiGroupReductionOp)("""
+VmiGroupReduceAddiOp pto.vmi.group_reduce_addi: Sum of the active lanes of each group, integers.
+VmiGroupReduceMaxfOp pto.vmi.group_reduce_maxf: Maximum of the active lanes of each group, floats.
+VmiGroupReduceMaxiOp pto.vmi.group_reduce_maxi: Maximum of the active lanes of each group, integers.
+VmiGroupReduceMinfOp pto.vmi.group_reduce_minf: Minimum of the active lanes of each group, floats.
+VmiGroupReduceMiniOp pto.vmi.group_reduce_mini: Minimum of the active lanes of each group, integers.
+""")
 
 
 class VmiHistogramOp(VmiVectorOp):
