@@ -79,7 +79,7 @@ class TypeRun:
 class AttributeBuilder(BuilderBase):
     """Builders of the parts around operands: lists, signatures, attributes."""
 
-    # ------------------------------------------------------------ lists that are returned unchanged
+    # ------------------------------------------------------------ parts by position, as the grammar names them
 
     def nothing(self, items: list[Any]) -> None:
         """Builds an absent part."""
@@ -89,29 +89,37 @@ class AttributeBuilder(BuilderBase):
         """A list without entries."""
         return []
 
+    def second(self, items: list[Any]) -> Any:
+        """The second part."""
+        return items[1]
+
+    def third(self, items: list[Any]) -> Any:
+        """The third part."""
+        return items[2]
+
+    def single(self, items: list[Any]) -> list[Any]:
+        """A list of one part."""
+        return [items[0]]
+
+    def parts(self, items: list[Any]) -> list[Any]:
+        """All parts."""
+        return items
+
+    def pair(self, items: list[Any]) -> tuple[Any, Any]:
+        """Two parts around a separator."""
+        return items[0], items[2]
+
+    def listed_pair(self, items: list[Any]) -> tuple[Any, Any]:
+        """Two parts around a separator, after a comma."""
+        return items[1], items[3]
+
     def sequence(self, items: list[Any]) -> list[Any]:
-        """A list in parentheses or brackets."""
+        """A list with a separator between its entries."""
         return items[::2]
 
     def bracketed(self, items: list[Any]) -> list[Any]:
         """A list in square brackets."""
         return items[1:-1:2]
-
-    def no_uses(self, items: list[Any]) -> None:
-        """No operands."""
-        return None
-
-    def some_uses(self, items: list[Any]) -> Tok:
-        """Builds optional operands."""
-        return items[0]
-
-    def bracketed_uses(self, items: list[Any]) -> Tok:
-        """Operands in square brackets."""
-        return items[1]
-
-    def types(self, items: list[Any]) -> Tok:
-        """Builds a list of types, stored as text until its owner is known."""
-        return items[0]
 
     def joined_types(self, items: list[Any]) -> Tok:
         """Joins adjacent tokens into one TYPES token: the pieces of a function type, or of a list that contains one."""
@@ -121,19 +129,7 @@ class AttributeBuilder(BuilderBase):
             raise NestingError("function types", items[0].start, FUNCTIONS)
         return JoinedTypes(self.text.text, items[0].start, items[-1].end, depth)
 
-    def words(self, items: list[Any]) -> list[Tok]:
-        """Builds a list of keywords."""
-        return items
-
     # ------------------------------------------------------------ signatures
-
-    def no_signature(self, items: list[Any]) -> None:
-        """Builds an absent signature."""
-        return None
-
-    def some_signature(self, items: list[Any]) -> Any:
-        """Builds the types after ``:``."""
-        return items[1]
 
     def schematic_signature(self, items: list[Any]) -> Any:
         """Builds types of a documentation snippet, which may be omitted."""
@@ -155,14 +151,6 @@ class AttributeBuilder(BuilderBase):
     def parenthesised_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
         """``: (T, ..)``: types of operands alone."""
         return items[1], None
-
-    def arrow_types(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        """``: T, .. -> R``: types of operands and results."""
-        return items[0], items[2]
-
-    def function_signature(self, items: list[Any]) -> tuple[Tok | None, Any]:
-        """``: (T, ..) -> R``: types of operands and results."""
-        return items[0]
 
     def function_no_inputs(self, items: list[Any]) -> tuple[Tok | None, Any]:
         """``() -> R``: a function type without inputs."""
@@ -208,10 +196,6 @@ class AttributeBuilder(BuilderBase):
     def no_dict(self, items: list[Any]) -> dict[str, Attribute]:
         """No attributes."""
         return {}
-
-    def attributes_dict(self, items: list[Any]) -> dict[str, Attribute]:
-        """``attributes {..}``."""
-        return items[1]
 
     def some_dict(self, items: list[Any]) -> dict[str, Attribute]:
         """``{..}``: attributes by name; a duplicate name is an error."""

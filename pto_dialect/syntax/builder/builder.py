@@ -386,14 +386,6 @@ class BuilderBase(TypeReader):
                     names.setdefault(name, Tok("USES", name, token.start + found.start()))
         self.pending = RegionStart([(name, POISON) for name in names.values()], isolated)
 
-    def broken_region(self, items: list[Any]) -> None:
-        """Opens a further region of such a statement."""
-        return None
-
-    def broken_op(self, items: list[Any]) -> None:
-        """Builds a statement whose header has a syntax error, which was reported."""
-        return None
-
     def region(self, items: list[Any]) -> Region:
         """Closes a region at its ``}``: its scope ends."""
         self.close_frame()
@@ -466,10 +458,6 @@ class BuilderBase(TypeReader):
             block.insert_arg(type_, len(block.args))
         for (name, _), value in zip(arguments, block.args, strict=True):
             self.define(name.text, value, name.start)
-
-    def block_args(self, items: list[Any]) -> list[tuple[Tok, Attribute]]:
-        """The arguments of a block label."""
-        return items[::2]
 
     def block_arg(self, items: list[Any]) -> tuple[Tok, Attribute]:
         """``%name : type`` of a block label."""

@@ -338,14 +338,6 @@ class ControlBuilder(CoreBuilder):
             successors=[then, other],
         )
 
-    def switch_targets(self, items: list[Any]) -> list[Any]:
-        """All targets of a switch."""
-        return items[::2]
-
-    def switch_target(self, items: list[Any]) -> tuple[Tok, tuple[Block, list[SSAValue]]]:
-        """``n: ^name(..)`` of a switch."""
-        return items[0], items[2]
-
     @statement
     def switch(self, items: list[Any]) -> Operation:
         """``cf.switch %flag : type, [..]``."""

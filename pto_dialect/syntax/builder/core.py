@@ -181,14 +181,6 @@ class CoreBuilder(AttributeBuilder):
 
     # ------------------------------------------------------------ arith, math
 
-    def no_flags(self, items: list[Any]) -> None:
-        """No ``fastmath`` or ``overflow``."""
-        return None
-
-    def some_flags(self, items: list[Any]) -> Tok:
-        """``fastmath<..>`` or ``overflow<..>``."""
-        return items[0]
-
     @statement
     def constant(self, items: list[Any]) -> Operation | None:
         """``arith.constant value : type``."""

@@ -100,10 +100,6 @@ class FlatBuilder(PtoBuilder):
         token, uses, attributes, signature_part = items
         return self.flat_statement(token, [uses], attributes, signature_part)
 
-    def mixed(self, items: list[Any]) -> list[Tok]:
-        """Reads operands, strings and keywords in one list."""
-        return items[::2]
-
     def surplus_keyword(self, words: list[Tok], most: int) -> BuildError:
         """Returns the error about more than ``most`` keywords; one that is a value's name lacks its ``%``."""
         value = next((word for word in words if word.type == "WORD" and f"%{word.text}" in self.scope.values), None)
@@ -137,14 +133,6 @@ class FlatBuilder(PtoBuilder):
     def clause(self, items: list[Any]) -> tuple[Tok, list[Any]]:
         """``word`` or ``word(..)``: the keyword, and the contents of its parentheses."""
         return items[0], items[2] if len(items) > 1 else []
-
-    def clause_args(self, items: list[Any]) -> list[Any]:
-        """Reads the contents of the parentheses of a clause."""
-        return items[::2]
-
-    def clause_pair(self, items: list[Any]) -> tuple[Tok, Tok]:
-        """``name = value`` inside a clause."""
-        return items[0], items[2]
 
     def suffix_attributes(self, token: Tok, clauses: list[tuple[Tok, list[Any]]], attributes: dict[str, Any]) -> None:
         """Adds attributes written as suffix keywords (``signed``, ``sat``) or as ``word(value)``
@@ -339,14 +327,6 @@ class FlatBuilder(PtoBuilder):
         """``op pipe, ..``."""
         arguments = next(item for item in items if isinstance(item, list))
         return self.sync_statement(items[0], arguments, items[-1])
-
-    def fields(self, items: list[Any]) -> list[Any]:
-        """``{name = value, ..}`` of a setting."""
-        return items[::2]
-
-    def field(self, items: list[Any]) -> tuple[Tok, Any]:
-        """``name = value`` of a setting."""
-        return items[0], items[2]
 
     @statement
     def sync_all(self, items: list[Any]) -> Operation:

@@ -30,10 +30,6 @@ class MicroBuilder(ClauseBuilder):
 
     # ------------------------------------------------------------ burst transfers
 
-    def group(self, items: list[Any]) -> tuple[Tok, Tok]:
-        """``word(%a, ..)`` of a burst copy."""
-        return items[0], items[2]
-
     def dma_types(self, items: list[Any]) -> list[tuple[Tok | None, Tok]]:
         """The first types of a burst copy."""
         return [(None, items[0])]
@@ -94,14 +90,6 @@ class MicroBuilder(ClauseBuilder):
 
     # ------------------------------------------------------------ fractal load from global memory
 
-    def frac_group(self, items: list[Any]) -> tuple[Tok, Tok]:
-        """``word(%a, ..)`` of a load that changes the layout."""
-        return items[1], items[3]
-
-    def frac_types(self, items: list[Any]) -> list[Tok]:
-        """The first types of a load that changes the layout."""
-        return [items[0]]
-
     def more_frac_types(self, items: list[Any]) -> list[Tok]:
         """Builds the types of a further group, or the keyword of the mode."""
         return [*items[0], *(item for item in items[1:] if isinstance(item, Tok))]
@@ -150,10 +138,6 @@ class MicroBuilder(ClauseBuilder):
         return self.assemble(cls, token, groups, (), attributes)
 
     # ------------------------------------------------------------ L1 to L0
-
-    def l0_control(self, items: list[Any]) -> tuple[Tok, Tok]:
-        """``name(%x)`` of a load into L0."""
-        return items[1], items[3]
 
     @statement
     def l0_load(self, items: list[Any]) -> Operation:

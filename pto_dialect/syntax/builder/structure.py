@@ -33,14 +33,6 @@ class StructureBuilder(ValueBuilder):
 
     # ------------------------------------------------------------ tiles and views
 
-    def keyed_uses(self, items: list[Any]) -> list[Any]:
-        """Reads consecutive ``name = %x``."""
-        return items
-
-    def keyed_use(self, items: list[Any]) -> tuple[Tok, Tok]:
-        """``name = %x``."""
-        return items[0], items[2]
-
     @statement
     def alloc(self, items: list[Any]) -> Operation:
         """``pto.alloc_tile addr = %a .. : type``."""
@@ -97,10 +89,6 @@ class StructureBuilder(ValueBuilder):
             known = constant_of(size)
             dims.append(known if isinstance(known, int) else t.DYNAMIC)
         return intern_type(t.PartitionViewType(dims, element))
-
-    def valid_uses(self, items: list[Any]) -> Tok:
-        """``valid [%r, %c]``."""
-        return items[2]
 
     @statement
     def subview(self, items: list[Any]) -> Operation:
@@ -183,10 +171,6 @@ class StructureBuilder(ValueBuilder):
 
     # ------------------------------------------------------------ regions
 
-    def integers(self, items: list[Any]) -> list[Tok]:
-        """A list of integers."""
-        return items[::2]
-
     @header
     def region_header(self, items: list[Any]) -> Any:
         """Reads the name of an operation with a region, its captures, and its sizes."""
@@ -238,17 +222,9 @@ class StructureBuilder(ValueBuilder):
         """Two dictionaries of one statement, joined."""
         return {**items[0], **items[1]}
 
-    def braces(self, items: list[Any]) -> dict[str, Attribute]:
-        """Fields in braces."""
-        return items[0]
-
     def named_uses(self, items: list[Any]) -> tuple[Tok, Tok, dict[str, Attribute]]:
         """``word(%x) {..}`` after the operands."""
         return items[0], items[2], items[4]
-
-    def arrow_result(self, items: list[Any]) -> Tok:
-        """``-> type``."""
-        return items[1]
 
     def field_attributes(self, cls: Any, fields: dict[str, Attribute]) -> dict[str, Attribute]:
         """Fields of a ``{..}`` list under their attribute names (``auto`` is stored as ``autoAlloc``)."""

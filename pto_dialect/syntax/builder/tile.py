@@ -83,10 +83,6 @@ class TileBuilder(FlatBuilder):
         """The first input of ``ins(..)``."""
         return [Typed(items[0], items[2])]
 
-    def other_input(self, items: list[Any]) -> list[Any]:
-        """A first input of another form."""
-        return [items[0]]
-
     def next_input(self, items: list[Any]) -> list[Any]:
         """A further input of ``ins(..)``."""
         items[0].append(Typed(items[2], items[4]))
@@ -102,30 +98,14 @@ class TileBuilder(FlatBuilder):
         items[0].append(Input(items[2], items[4], key=items[1]))
         return items[0]
 
-    def some_outputs(self, items: list[Any]) -> list[Any]:
-        """``outs(..)``."""
-        return items[1]
-
     def more_keyed(self, items: list[Any]) -> list[Any]:
         """Reads a further ``name = %x`` after ``outs(..)``."""
         items[0].append(items[1])
         return items[0]
 
-    def result_output(self, items: list[Any]) -> Tok:
-        """``-> type`` in place of ``outs(..)``."""
-        return items[2]
-
-    def keyed(self, items: list[Any]) -> tuple[Tok, Any]:
-        """``name = %x``."""
-        return items[0], items[2]
-
     def keyed_value(self, items: list[Any]) -> Any:
         """Reads the value after ``name =``."""
         return Typed(items[0], items[2]) if len(items) > 1 else items[0]
-
-    def tail(self, items: list[Any]) -> list[Any]:
-        """Reads the part after ``outs(..)``."""
-        return items
 
     def keyed_tail(self, items: list[Any]) -> list[Any]:
         """Reads named operands after ``outs(..)``."""
@@ -135,14 +115,6 @@ class TileBuilder(FlatBuilder):
     def result_tail(self, items: list[Any]) -> list[Any]:
         """Reads a result type after ``outs(..)``."""
         return [{}, [], items[1]]
-
-    def no_result(self, items: list[Any]) -> None:
-        """No result type."""
-        return None
-
-    def some_result(self, items: list[Any]) -> Tok:
-        """``-> type``."""
-        return items[1]
 
     # ------------------------------------------------------------ the statement
 

@@ -66,10 +66,6 @@ class Written:
 class ValueBuilder(AssemblyBuilder):
     """Builders of the value forms."""
 
-    def value_operands(self, items: list[Any]) -> list[Any]:
-        """The first operand of a value form."""
-        return [items[0]]
-
     def more_operands(self, items: list[Any]) -> list[Any]:
         """A further operand of a value form."""
         return [*items[0], items[2]]
