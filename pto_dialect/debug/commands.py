@@ -14,7 +14,7 @@ from . import show
 from .expressions import Expression, ExpressionError
 from .memory import change_of, memory_of, target_of, values_at
 from .notable import remarks, written
-from .points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_at, statements_named
+from .points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_named
 from .session import DebugError, Session
 
 PROMPT = "(pto) "
@@ -90,8 +90,7 @@ class Debugger(cmd.Cmd):
         if step is None:
             self.say("the run is over" if session.end else "nothing was executed")
         else:
-            self.say(show.step_line(session.recording, step))
-            self.say(f"{step.statement.line:>5}  {step.statement.text}")
+            self.say(show.step_lines(session.sources, step))
         for expression in self.displays:
             self._display(expression)
 
@@ -186,13 +185,16 @@ class Debugger(cmd.Cmd):
     # ------------------------------------------------------------ breakpoints
 
     def do_break(self, text: str) -> None:
-        """break LINE|OPERATION [if EXPRESSION]: stops before statements of a line, or of an operation such as
-        pto.tload, tload or t*; where the expression is true."""
+        """break [FILE:]LINE|OPERATION [if EXPRESSION]: stops before statements of a line, or of an operation such as
+        pto.tload, tload or t*, TLOAD in C++; where the expression is true."""
         place, _, condition = text.partition(" if ")
         place = _needed(place, "a line or an operation")
-        recording = self.session.recording
-        line = place.rpartition(":")[2]
-        found = statements_at(recording, int(line)) if line.isdigit() else statements_named(recording, place)
+        sources = self.session.sources
+        file, _, line = place.rpartition(":")
+        if line.isdigit():
+            found = sources.lines(file or self._file()).get(int(line), [])
+        else:
+            found = statements_named(self.session.recording, place) or sources.named(place)
         if not found:
             where = "on line" if line.isdigit() else "called"
             raise DebugError(f"no statement that can be stopped at is {where} {place}")
@@ -206,8 +208,9 @@ class Debugger(cmd.Cmd):
 
     def do_nan(self, text: str) -> None:
         """nan [%NAME]: stops after operations that write a NaN, through any operand or this one."""
-        name = text.strip() or None
-        self._added(NanPoint(f"NaN in {name}" if name else "NaN", name))
+        name = text.strip()
+        known = self.session.sources.value_name(name) if name else None
+        self._added(NanPoint(f"NaN in {name}" if name else "NaN", known))
 
     def do_finding(self, text: str) -> None:
         """finding: stops before operations at which a sanitizer has found something."""
@@ -237,7 +240,7 @@ class Debugger(cmd.Cmd):
     def do_print(self, text: str) -> None:
         """print EXPRESSION: shows a value, e.g. %c[0:4, :8] or max(abs(%c - ref))."""
         expression = Expression(_needed(text, "an expression"))
-        bare = self.session.variables().get(expression.text)
+        bare = self.session.variables().get(self.session.sources.value_name(expression.text))
         value = self.session.value(expression)
         if isinstance(bare, Handle):
             self.say(show.handle_text(self.session.recording, bare))
@@ -263,7 +266,9 @@ class Debugger(cmd.Cmd):
 
     def do_locals(self, text: str) -> None:
         """locals: numbers, tiles, views and pointers of the function that is carried out."""
-        for name, value in sorted(self.session.variables().items()):
+        sources = self.session.sources
+        known = {name: value for name, value in self.session.variables().items() if sources.is_written(name)}
+        for name, value in sorted((sources.shown_name(name), value) for name, value in known.items()):
             if isinstance(value, Handle):
                 self.say(f"{name}: {show.handle_text(self.session.recording, value)}")
             else:
@@ -324,7 +329,7 @@ class Debugger(cmd.Cmd):
         steps = list(dict.fromkeys(int(recording.accesses.step[number]) for number in found[::-1]))[:8]
         for number in steps:
             step = recording.step(number)
-            self.say(f"{show.step_line(recording, step)}\n{step.statement.line:>5}  {step.statement.text}")
+            self.say(show.step_lines(self.session.sources, step))
         if not steps:
             self.say("nobody has written them")
 
@@ -333,8 +338,9 @@ class Debugger(cmd.Cmd):
     def do_where(self, text: str) -> None:
         """where: the functions that the core is in, innermost first."""
         for number, (frame, step) in enumerate(self.session.frames(self.session.around())):
-            loops = ", ".join(f"{n} = {v}" for n, v in zip(step.statement.loops, step.loops, strict=True))
-            self.say(f"#{number} @{frame.function} line {step.statement.line}{f' [{loops}]' if loops else ''}")
+            sources = self.session.sources
+            line = sources.place(step.statement).line
+            self.say(f"#{number} @{frame.function} line {line}{show.loops_text(sources, step)}")
 
     def do_pipes(self, text: str) -> None:
         """pipes: what each pipe of each core has done last, and does next."""
@@ -367,19 +373,26 @@ class Debugger(cmd.Cmd):
                 self.say(f"{one.text} was set at line {line} (#{one.step}), and nobody has taken it")
 
     def do_list(self, text: str) -> None:
-        """list [LINE]: the program around a line, by default the current one; > is here, * has a breakpoint."""
-        current = self.session.around().statement.line if self.session.end else 1
-        middle = _number(text) if text.strip() else current
-        lines = self.session.recording.program.text.split("\n")
-        stops = {
-            self.session.recording.statements[number].line
-            for point in self.session.points
-            if isinstance(point, StatementPoint)
-            for number in point.statements
-        }
+        """list [[FILE:]LINE]: the program around a line, by default the current one; > is here, * has a breakpoint."""
+        sources = self.session.sources
+        here = self._file()
+        named, _, line = text.strip().rpartition(":")
+        file = named or here
+        lines = sources.text(file)
+        if lines is None:
+            raise DebugError(f"'{file}' is no file of the program that can be read")
+        current = sources.place(self.session.around().statement).line if self.session.end and file == here else 0
+        middle = _number(line) if line else current or 1
+        stopped = {n for one in self.session.points if isinstance(one, StatementPoint) for n in one.statements}
+        stops = {number for number, found in sources.lines(file).items() if stopped.intersection(found)}
         for number in range(max(middle - _AROUND, 1), min(middle + _AROUND, len(lines)) + 1):
             mark = ("*" if number in stops else " ") + (">" if number == current else " ")
             self.say(f"{mark}{number:>5}  {lines[number - 1]}")
+
+    def _file(self) -> str:
+        """The file with the current line."""
+        session = self.session
+        return session.sources.place(session.around().statement).file if session.end else session.sources.program.name
 
     def do_info(self, text: str) -> None:
         """info breakpoints|findings|step|signals|arguments: prints these."""

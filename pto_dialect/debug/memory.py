@@ -32,10 +32,11 @@ def memory_of(session: Session, name: str) -> Memory:
 def target_of(session: Session, text: str) -> tuple[int, int, int]:
     """The memory and the bytes [first, stop) of ``%NAME`` or ``MEMORY FIRST COUNT``. Raises ``DebugError``."""
     words = text.split()
-    if len(words) == 1 and words[0].startswith("%"):
-        handle = session.handle(words[0])
+    name = session.sources.value_name(text.strip())
+    if len(words) == 1 and name.startswith("%"):
+        handle = session.handle(name)
         if handle is None or handle.memory < 0:
-            return _argument(session, words[0])
+            return _argument(session, name)
         if handle.form.kind == "pointer":
             return handle.memory, handle.address, session.recording.memories[handle.memory].size
         offsets = offsets_of(session, handle)
@@ -56,7 +57,7 @@ def _argument(session: Session, name: str) -> tuple[int, int, int]:
     for one in session.recording.arguments:
         if one.name == name.removeprefix("%") and one.memory >= 0:
             return one.memory, one.address, session.recording.memories[one.memory].size
-    raise DebugError(f"there is no buffer {name} here")
+    raise DebugError(f"there is no buffer {session.sources.shown_name(name)} here")
 
 
 def offsets_of(session: Session, handle: Handle) -> Array:
@@ -80,14 +81,14 @@ def change_of(session: Session, place: str, value: Any) -> tuple[str, int, bytes
 
     Raises ``DebugError``.
     """
-    if not place.startswith("%"):
-        words = place.split()
+    words = place.split()
+    if not place.startswith("%") and not (session.sources.is_cpp and (len(words) == 1 or "[" in place)):
         if len(words) != 3:
             raise DebugError("set takes %NAME[...], or a memory, the first byte and a format")
         memory, first, _ = target_of(session, f"{words[0]} {words[1]} 1")
         return session.recording.memories[memory].name, first, _encoded(value, words[2])
     name, bracket, index = place.partition("[")
-    handle = session.handle(name.strip())
+    handle = session.handle(session.sources.value_name(name.strip()))
     if handle is None or handle.memory < 0:
         raise DebugError(f"{name.strip()} is no tile, view or pointer here; numbers of the program cannot be changed")
     memory = session.recording.memories[handle.memory]

@@ -145,11 +145,6 @@ def _has_nan(recording: Recording, number: int, handle: Handle) -> bool:
     return bool(np.isnan(numbers_of(content[: content.size // size * size], handle.form.element)).any())
 
 
-def statements_at(recording: Recording, line: int) -> list[int]:
-    """The statements that begin on a line."""
-    return [one.number for one in recording.statements if one.line == line]
-
-
 def statements_named(recording: Recording, name: str) -> list[int]:
     """The statements of an operation, by its name or the begin of it, also without ``pto.`` and with ``*``."""
     patterns = (name, f"{name}.*")

@@ -19,6 +19,7 @@ from pto_dialect.runtime.memory.spaces import Array
 from .expressions import Expression, ExpressionError
 from .frames import CoreOrder, Frame
 from .points import Point
+from .sources import Sources
 
 Rerun = Callable[[Sequence[Change]], Recording]
 """Runs the program again with changes, and records it."""
@@ -43,6 +44,7 @@ class Session:
 
     def __init__(self, recording: Recording, rerun: Rerun | None = None) -> None:
         self.recording = recording
+        self.sources = Sources(recording)
         self.rerun = rerun
         self.position = 0
         self.points: list[Point] = []
@@ -261,9 +263,10 @@ class Session:
 
         def lookup(name: str) -> Any:
             nonlocal known
+            if name in self.arrays:
+                return self.arrays[name]
+            name = self.sources.value_name(name)
             if not name.startswith("%"):
-                if name in self.arrays:
-                    return self.arrays[name]
                 raise ExpressionError(f"there is no {name}; names of the program begin with %")
             if known is None:
                 known = self.variables(position)
@@ -278,7 +281,7 @@ class Session:
         try:
             return self.recording.argument_at(position - 1, name)
         except KeyError:
-            raise ExpressionError(f"there is no {name} here") from None
+            raise ExpressionError(f"there is no {self.sources.shown_name(name)} here") from None
 
     def content(self, handle: Handle, position: int | None = None, valid: bool = True) -> Any:
         """The values of a handle; for a pointer those of its memory from the address on. Raises ``ExpressionError``."""

@@ -9,19 +9,33 @@ import numpy as np
 from pto_dialect.recording import Handle, Recording, Step, Thread
 from pto_dialect.runtime.memory.spaces import Array
 
+from .sources import Sources
+
 
 def place(thread: Thread) -> str:
     """``block 0 AIV0 MTE2``."""
     return f"block {thread.block} {thread.core} {thread.pipe}"
 
 
-def step_line(recording: Recording, step: Step) -> str:
+def loops_text(sources: Sources, step: Step) -> str:
+    """The indices of the loops around a step, in brackets."""
+    pairs = zip(step.statement.loops, step.loops, strict=True)
+    loops = ", ".join(f"{sources.shown_name(name)} = {value}" for name, value in pairs)
+    return f" [{loops}]" if loops else ""
+
+
+def step_lines(sources: Sources, step: Step) -> str:
+    """A step, and under it the line of the source."""
+    seen = sources.place(step.statement)
+    return f"{step_line(sources, step)}\n{seen.line:>5}  {seen.text}"
+
+
+def step_line(sources: Sources, step: Step) -> str:
     """A step in one line."""
-    loops = ", ".join(f"{name} = {value}" for name, value in zip(step.statement.loops, step.loops, strict=True))
     time = "" if np.isnan(step.start) else f" @{step.start:.0f}..{step.end:.0f}"
     kind = "" if step.kind == "operation" else f" ({step.kind})"
-    where = f"{recording.program.file}:{step.statement.line}"
-    return f"#{step.number} {place(step.thread)}{time} {where}{f' [{loops}]' if loops else ''}{kind}"
+    seen = sources.place(step.statement)
+    return f"#{step.number} {place(step.thread)}{time} {seen.file}:{seen.line}{loops_text(sources, step)}{kind}"
 
 
 def handle_text(recording: Recording, handle: Handle) -> str:

@@ -12,7 +12,7 @@ from pto_dialect.recording import Recording, RecordingError
 from .. import show
 from ..expressions import Expression, ExpressionError
 from ..memory import target_of
-from ..points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_at, statements_named
+from ..points import FindingPoint, NanPoint, Point, StatementPoint, WritePoint, statements_named
 from ..session import DebugError, Session
 from .protocol import Connection, ProtocolError
 from .values import Values
@@ -154,24 +154,22 @@ class Adapter:
 
     def on_setBreakpoints(self, given: dict[str, Any]) -> dict[str, Any]:
         """Breakpoints on lines; a line without a statement has that of the next one."""
-        recording = self.ready.recording
-        lines = sorted({one.line for one in recording.statements})
         points: list[Point] = []
         answers: list[dict[str, Any]] = []
-        source = given.get("source") or {}
-        ours = os.path.basename(str(source.get("path", ""))) == os.path.basename(self.program)
+        path = str((given.get("source") or {}).get("path", ""))
+        lines = self.ready.sources.lines(os.path.basename(path))
         for one in given.get("breakpoints") or ():
-            line = next((known for known in lines if known >= int(one["line"])), 0) if ours else 0
+            line = next((known for known in sorted(lines) if known >= int(one["line"])), 0)
             answer: dict[str, Any] = {"verified": bool(line), "line": line or int(one["line"])}
             try:
                 condition = Expression(one["condition"]) if one.get("condition") else None
                 if line:
-                    points.append(StatementPoint(f"line {line}", statements_at(recording, line), condition))
+                    points.append(StatementPoint(f"line {line}", lines[line], condition))
             except ExpressionError as error:
                 answer |= {"verified": False, "message": str(error)}
             answers.append(answer)
-        if ours:
-            self.groups["lines"] = points
+        if lines:
+            self.groups[f"lines of {path}"] = points
             self._arrange()
         return {"breakpoints": answers}
 
@@ -180,7 +178,8 @@ class Adapter:
         points: list[Point] = []
         answers: list[dict[str, Any]] = []
         for one in given.get("breakpoints") or ():
-            found = statements_named(self.ready.recording, str(one["name"]))
+            name = str(one["name"])
+            found = statements_named(self.ready.recording, name) or self.ready.sources.named(name)
             condition = Expression(one["condition"]) if one.get("condition") else None
             if found:
                 points.append(StatementPoint(str(one["name"]), found, condition))
@@ -296,11 +295,18 @@ class Adapter:
     def on_stackTrace(self, given: dict[str, Any]) -> dict[str, Any]:
         """Functions that a core is in."""
         frames = self.trees.frames_of(int(given["threadId"]))
-        source = {"name": os.path.basename(self.program), "path": os.path.abspath(self.program)}
         first = int(given.get("startFrame") or 0)
         count = int(given.get("levels") or 0) or len(frames)
-        shown = [{**frame, "source": source} for frame in frames[first : first + count]]
+        shown = [self._with_source(frame) for frame in frames[first : first + count]]
         return {"stackFrames": shown, "totalFrames": len(frames)}
+
+    def _with_source(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """A frame with its file, which is beside the program where a location names it."""
+        path = self.program
+        if "file" in frame:
+            path = os.path.join(os.path.dirname(path), frame["file"])
+        known = {key: value for key, value in frame.items() if key != "file"}
+        return {**known, "source": {"name": os.path.basename(path), "path": os.path.abspath(path)}}
 
     def on_scopes(self, _: dict[str, Any]) -> dict[str, Any]:
         """What there is to see."""

@@ -73,10 +73,14 @@ class Values:
             number = len(self.frames) + 1
             self.frames[number] = at
             statement = at.statement
-            loops = ", ".join(f"{name} = {value}" for name, value in zip(statement.loops, at.loops, strict=True))
-            name = f"@{frame.function}{f' [{loops}]' if loops else ''} {at.thread.pipe}"
-            place = {"line": statement.line, "column": statement.col}
-            place |= {"endLine": statement.end_line, "endColumn": statement.end_col}
+            sources = self.session.sources
+            name = f"@{frame.function}{show.loops_text(sources, at)} {at.thread.pipe}"
+            seen = sources.place(statement)
+            if seen.file == sources.program.name:
+                place: Variable = {"line": statement.line, "column": statement.col}
+                place |= {"endLine": statement.end_line, "endColumn": statement.end_col}
+            else:
+                place = {"line": seen.line, "column": 1, "file": seen.file}
             found.append({"id": number, "name": name, **place})
         return found
 
@@ -96,14 +100,17 @@ class Values:
         ]
 
     def _locals(self) -> Iterable[Variable]:
+        sources = self.session.sources
         for name, value in sorted(self.session.variables().items()):
-            yield self.variable(name, value)
+            if sources.is_written(name):
+                yield self.variable(sources.shown_name(name), value)
 
     def _arguments(self) -> Iterable[Variable]:
         recording = self.session.recording
         for one in recording.arguments:
-            yield self.variable(f"%{one.name}", recording.argument_at(self.session.position - 1, one.name)
-                                if one.memory >= 0 else one.value)  # fmt: skip
+            name = self.session.sources.shown_name(f"%{one.name}")
+            position = self.session.position - 1
+            yield self.variable(name, recording.argument_at(position, one.name) if one.memory >= 0 else one.value)
 
     def _pipes(self) -> Iterable[Variable]:
         recording, position = self.session.recording, self.session.position
@@ -111,7 +118,7 @@ class Values:
             numbers = np.flatnonzero(recording.steps.thread == thread.number)
             later = numbers[numbers >= position]
             if numbers.size:
-                text = "idle" if not later.size else show.step_line(recording, recording.step(int(later[0])))
+                text = "idle" if not later.size else show.step_line(self.session.sources, recording.step(int(later[0])))
                 yield {"name": show.place(thread), "value": text, "variablesReference": 0}
 
     def _operation(self) -> Iterable[Variable]:
