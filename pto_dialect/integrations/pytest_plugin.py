@@ -1,9 +1,10 @@
 """The pytest plug-in: kernels of a test session under the sanitizers, and PyPTO on this toolchain.
 
 `--pto-sanitize` sanitizes every kernel that a test launches through a client of `pto_dialect.integrations` or a
-function of `pto_dialect`; findings fail the test. `--pto-report=DIR` writes what each test has run, and `--pto-pypto`
-makes PyPTO run on numpy (as the environment variable `PTO_PYPTO=1` does). pytest loads this module by itself where the
-package is installed, so other imports are deferred until an option needs them. See docs/integrations.md.
+function of `pto_dialect`; findings fail the test. `--pto-report=DIR` writes what each test has run. `--pto-pypto` makes
+PyPTO run on numpy (as the environment variable `PTO_PYPTO=1` does), `--pto-builders` programs for MLIR's bindings run
+on this package (as `PTO_BUILDERS=1` does). pytest loads this module by itself where the package is installed, so other
+imports are deferred until an option needs them. See docs/integrations.md.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ MARK = "pto_allow"
 PYPTO = "PTO_PYPTO"
 """Environment variable that has PyPTO run on this toolchain."""
 
+BUILDERS = "PTO_BUILDERS"
+"""Environment variable that has programs for MLIR's bindings run on this package."""
+
 _session: pytest.StashKey[Session] = pytest.StashKey()
 _stack = pytest.StashKey[ExitStack]()
 
@@ -35,6 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--pto-allow", metavar="RULE", action="append", default=[], help="leave out the findings of a rule; repeatable"
     )
     group.addoption("--pto-report", metavar="DIR", help="folder for what each test has run, one JSON file each")
+    group.addoption(
+        "--pto-builders", action="store_true", help="programs for MLIR's bindings are built with pto-dialect"
+    )
     group.addoption("--pto-pypto", action="store_true", help="PyPTO compiles and runs its programs with pto-dialect")
 
 
@@ -45,6 +52,10 @@ def _runs_pypto(config: pytest.Config) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     """Starts what the options ask for."""
     config.addinivalue_line("markers", f"{MARK}(rule, ...): findings of these rules do not fail the test")
+    if config.option.pto_builders or os.environ.get(BUILDERS, "") in ("1", "force"):
+        from .builders import install_as_wanted  # deferred: start-up
+
+        install_as_wanted()
     pypto = _runs_pypto(config)
     if pypto:
         from .pypto import install  # deferred: start-up

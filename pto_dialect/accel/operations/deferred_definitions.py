@@ -153,6 +153,11 @@ def declared(cls: type[DeferredOp], part: Part) -> dict[str, Any]:
     return {getattr(field, "ir_name", None) or name: field for name, field in fields.items()}
 
 
+def declared_names(cls: type[DeferredOp]) -> list[str]:
+    """The names of the parts of ``cls`` of all kinds, in the order of the declaration."""
+    return [getattr(field, "ir_name", None) or name for name, field in _declared[cls].items()]
+
+
 def define(cls: type[IRDLOperation]) -> None:
     """Makes the definition of ``cls`` if it was left for later."""
     if cls not in _deferred:

@@ -1,0 +1,53 @@
+"""`python -m pto_dialect.integrations.builders FILE [ARGS]`: runs a Python program that builds `.pto`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+
+from . import VARIABLE, install
+
+STUBS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")
+
+
+def main(arguments: list[str]) -> None:
+    """Runs the program that the arguments name."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pto_dialect.integrations.builders",
+        description="Runs a Python program that builds .pto with MLIR's bindings, without the bindings.",
+    )
+    parser.add_argument("--force", action="store_true", help="use pto-dialect also where the bindings are installed")
+    parser.add_argument("--quiet", action="store_true", help="do not say which bindings are used")
+    parser.add_argument("--path", action="store_true", help="print the folder for PYTHONPATH that does the same")
+    parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
+    options = parser.parse_args(arguments)
+    if options.path:
+        print(STUBS)
+        return
+    if options.file is None:
+        parser.error("FILE is missing")
+    if not options.module and not os.path.isfile(options.file):
+        parser.error(f"there is no file {options.file!r}")
+    install(force=options.force, quiet=options.quiet)
+    _pass_on("force" if options.force else "1")
+    sys.argv = [options.file, *options.arguments]
+    if options.module:
+        runpy.run_module(options.file, run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(options.file))
+        runpy.run_path(options.file, run_name="__main__")
+
+
+def _pass_on(choice: str) -> None:
+    """Has Python programs that this one starts do the same."""
+    os.environ[VARIABLE] = choice
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = STUBS if not before else os.pathsep.join((STUBS, before))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

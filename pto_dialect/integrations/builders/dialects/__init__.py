@@ -1,0 +1,1 @@
+"""The modules of `mlir.dialects` for the dialects of MLIR's core."""

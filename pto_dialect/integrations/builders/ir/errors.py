@@ -1,0 +1,27 @@
+"""The exception of refused programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.render import render_text
+
+
+class MLIRError(Exception):
+    """A program, type or attribute that is refused; ``error_diagnostics`` says where and why."""
+
+    def __init__(self, message: str, error_diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(message, error_diagnostics)
+        self.message = message
+        self.error_diagnostics = list(error_diagnostics)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def refused(diagnostics: Sequence[Diagnostic]) -> MLIRError:
+    """Returns the exception with these diagnostics, shown as the commands show them."""
+    # Fixes are edits of a text in the language of programs, not of the Python code that makes the program.
+    shown = [one._replace(fixes=(), remedies=()) for one in diagnostics]
+    return MLIRError(render_text(shown).rstrip("\n"), shown)

@@ -1,0 +1,84 @@
+"""Where operations are inserted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.ir import Operation as XOperation
+from xdsl.traits import IsTerminator
+
+from .context import Current, Entered, Top, stack
+from .structure import Block, operation_of
+
+
+class InsertionPoint(Entered):
+    """Where operations are inserted: before an operation, or at the end of a block."""
+
+    current = Current("point")
+
+    __slots__ = ("_before", "block")
+
+    def __init__(self, beforeOperation: Any) -> None:
+        self._before: XOperation | None = None
+        if isinstance(beforeOperation, Block):
+            self.block = beforeOperation
+            return
+        before = getattr(beforeOperation, "_x", None)
+        if before is None:
+            raise TypeError(f"InsertionPoint takes a Block or an Operation, found {type(beforeOperation).__name__}")
+        if before.parent is None:
+            raise ValueError("this operation is in no block, so nothing can be inserted before it")
+        self._before = before
+        self.block = Block(before.parent)
+
+    @classmethod
+    def at_block_begin(cls, block: Block) -> InsertionPoint:
+        """Returns the point before the first operation of a block."""
+        point = cls(block)
+        point._before = block._x.first_op
+        return point
+
+    @classmethod
+    def at_block_terminator(cls, block: Block) -> InsertionPoint:
+        """Returns the point before the terminator of a block. Raises ``ValueError`` where it has none."""
+        point = cls(block)
+        last = block._x.last_op
+        if last is None or not last.has_trait(IsTerminator):
+            raise ValueError("this block has no terminator")
+        point._before = last
+        return point
+
+    @classmethod
+    def after(cls, op: Any) -> InsertionPoint:
+        """Returns the point after an operation."""
+        point = cls(op)
+        assert point._before is not None
+        point._before = point._before.next_op
+        return point
+
+    @property
+    def ref_operation(self) -> Any:
+        """The operation before which others are inserted; ``None`` at the end of the block."""
+        return None if self._before is None else operation_of(self._before)
+
+    def _top(self) -> Top:
+        return Top(self, self.block.context, None, self)
+
+    def insert(self, operation: Any) -> None:
+        """Inserts an operation that is in no block."""
+        if operation._x.parent is not None:
+            raise ValueError("this operation is in a block already")
+        self._insert(operation._x)
+
+    def _insert(self, operation: XOperation) -> None:
+        if self._before is None:
+            self.block._x.add_op(operation)
+        else:
+            self.block._x.insert_op_before(operation, self._before)
+
+
+def current_point() -> InsertionPoint | None:
+    """Returns the current insertion point; ``None`` where there is none."""
+    point = stack.entries[-1].point if stack.entries else None
+    assert point is None or isinstance(point, InsertionPoint)
+    return point

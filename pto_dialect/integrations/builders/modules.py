@@ -1,0 +1,80 @@
+"""Which modules stand for which: `ptoas.mlir` and `mlir` on this package."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from importlib import import_module
+from types import ModuleType
+
+_HERE = __name__.rpartition(".")[0]
+
+DIALECTS = ("arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "vector")
+"""Dialects of MLIR's core."""
+
+_MODULES: dict[str, str] = {
+    "ir": ".ir",
+    "dialects": ".dialects",
+    "dialects.pto": ".pto",
+    "dialects._ods_common": ".dialects.ods_common",
+    **{f"dialects.{name}": f".dialects.{name}" for name in DIALECTS},
+}
+"""Modules below `mlir`, with those of this package."""
+
+ROOTS = ("ptoas.mlir", "mlir")
+
+
+def put_modules() -> None:
+    """Puts the modules into ``sys.modules`` under both names."""
+    ours = {name: import_module(path, _HERE) for name, path in _MODULES.items()}
+    for name in (*DIALECTS, "pto", "_ods_common"):
+        setattr(ours["dialects"], name, ours[f"dialects.{name}"])
+    for root in ROOTS:
+        package = _package(root)
+        for name, module in ours.items():
+            sys.modules[f"{root}.{name}"] = module
+        package.ir, package.dialects = ours["ir"], ours["dialects"]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _package(name: str) -> ModuleType:
+    """Returns the package with a name, which is made where there is none."""
+    parent, _, last = name.rpartition(".")
+    package = ModuleType(name, f"Stands for `{name}`: see docs/builders.md of pto-dialect.")
+    package.__path__ = []
+    package.__package__ = name
+    sys.modules[name] = package
+    if parent:
+        above = sys.modules.get(parent)
+        if above is None or above.__spec__ is None or above.__spec__.loader is None:
+            above = _package(parent)
+        setattr(above, last, package)
+    return package
+
+
+def find_installed() -> str | None:
+    """Returns the folder of an installed `ptoas` or `mlir` with compiled bindings of the dialect; ``None`` without."""
+    for name in ("ptoas", "mlir"):
+        known = sys.modules.get(name)
+        try:
+            spec = importlib.util.find_spec(name) if known is None else known.__spec__
+        except (ImportError, ValueError):
+            continue
+        folders = [] if spec is None else list(spec.submodule_search_locations or ())
+        for folder in folders:
+            below = os.path.join(folder, "mlir") if name == "ptoas" else folder
+            if os.path.isdir(os.path.join(below, "_mlir_libs")) and os.path.isfile(
+                os.path.join(below, "dialects", "pto.py")
+            ):
+                return below
+    return None
+
+
+def start_installed(folder: str) -> str:
+    """Imports the installed bindings; returns why they do not start, empty where they do."""
+    name = "ptoas.mlir.ir" if os.path.basename(os.path.dirname(folder)) == "ptoas" else "mlir.ir"
+    try:
+        import_module(name)
+    except ImportError as error:
+        return str(error)
+    return ""

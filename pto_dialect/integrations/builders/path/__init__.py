@@ -1,0 +1,1 @@
+"""A folder for PYTHONPATH: its packages stand for `ptoas` and `mlir`. See docs/builders.md."""
