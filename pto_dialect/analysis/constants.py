@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Block, SSAValue
@@ -10,6 +10,9 @@ from xdsl.ir import Block, SSAValue
 from pto_dialect.ir.core.roles import Role, has_role
 
 from .arithmetic import CASTS, FOLDS
+
+if TYPE_CHECKING:
+    from xdsl.dialects.scf import ForOp
 
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
@@ -47,3 +50,17 @@ def _wrapped(number: int, value: SSAValue) -> int:
     width = value.type.width.data
     number &= (1 << width) - 1
     return number - (1 << width) if number >> (width - 1) and width > 1 else number
+
+
+def trip_count(first: object, last: object, step: object) -> int | None:
+    """How often a loop with these bounds runs; ``None`` for bounds that are no integers, or a step that is not
+    positive."""
+    if isinstance(first, int) and isinstance(last, int) and isinstance(step, int) and step > 0:
+        return max(0, -(-(last - first) // step))
+    return None
+
+
+def constant_trip_count(loop: ForOp) -> int | None:
+    """How often ``loop`` runs; ``None`` where the text does not say it. Unverified loops may lack operands."""
+    bounds = [constant_of(value) for value in loop.operands[:3]]
+    return trip_count(*bounds) if len(bounds) == 3 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .abstract_values import AbstractValue
 from .assumptions import LoopBounds
+from .constants import trip_count
 
 _MAX_FULL_TRIP_COUNT = 16
 _MIN_SAMPLED = 4
@@ -14,11 +15,11 @@ _SKIPPED_MULTIPLE = 12
 def visited_indices(bounds: tuple[AbstractValue, ...]) -> list[AbstractValue] | None:
     """The values of a loop index that are followed; ``None`` for bounds that only a run knows."""
     low, high, step = bounds
-    if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
-        return None
-    every = range(low, high, step)
     # The length of a range of index values may be no machine word.
-    count = max(0, -(-(high - low) // step))
+    count = trip_count(low, high, step)
+    if count is None:
+        return None
+    every = range(low, high, step)  # pyright: ignore[reportArgumentType]
     if count <= _MAX_FULL_TRIP_COUNT:
         return list(every)
     skipped = (count - _MIN_SAMPLED) // _SKIPPED_MULTIPLE * _SKIPPED_MULTIPLE

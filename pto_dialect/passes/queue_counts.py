@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.constants import constant_trip_count
 from pto_dialect.analysis.queues import action_of, initialization_of_handle, is_pop, is_push, queue_id
 from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
@@ -88,10 +88,10 @@ def _times(op: Operation) -> int | None:
     times = 1
     for parent in takewhile(lambda parent: not has_role(parent, Role.FUNCTION), ancestors(op)):
         if is_for(parent):
-            low, high, step = (constant_of(bound) for bound in (parent.lb, parent.ub, parent.step))
-            if not (isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0):
+            count = constant_trip_count(parent)
+            if count is None:
                 return None
-            times *= max(0, -(-(high - low) // step))
+            times *= count
         elif has_role(parent, Role.LOOP | Role.CHOICE):
             return None
     return times

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -12,12 +10,12 @@ from typing import Any, NamedTuple
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticOptions
-from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.diagnostics.source import Span
 from pto_dialect.diagnostics.suggest import word_hint
 from pto_dialect.targets.release import release_named, unknown_release
 
+from ..launch.document import Document, LaunchError
 from ..options import Options
-from ..toml_text import NestedError, loads
 from .settings_path import SHARED, folder_of, settings_file
 
 RULE = "config-invalid"
@@ -121,18 +119,14 @@ class _Reader:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.source = SourceFile(os.path.relpath(file) if not file.startswith("..") else file, text)
+        try:
+            self.document = Document(os.path.relpath(file) if not file.startswith("..") else file, text)
+        except LaunchError as error:
+            raise SettingsError(error.diagnostic._replace(rule=RULE)) from None
         self.prefix: tuple[str, ...] = ("tool", "pto") if os.path.basename(file) == SHARED else ()
 
     def project(self) -> Project:
-        try:
-            data: Any = loads(self.source.text)
-        except NestedError as error:
-            raise self._syntax(str(error), error.place) from None
-        except tomllib.TOMLDecodeError as error:
-            raise self._syntax(str(error)) from None
-        except ValueError:
-            raise self._syntax("a number has too many digits", 0) from None
+        data: Any = self.document.content
         for key in self.prefix:
             data = self._table(data, self.prefix).get(key, {})
         table = self._table(data, ("pto",))
@@ -214,44 +208,11 @@ class _Reader:
     # ------------------------------------------------------------ mistakes
 
     def _wrong(self, path: tuple[str, ...], message: str, help: str | None = None, word: str = "") -> SettingsError:
-        span = self._place((*self.prefix, *path), word)
+        span = self.document.span((*self.prefix, *path))
+        start = span.source.text.find(f'"{word}"', span.start) if word else -1
+        if start >= 0:
+            span = Span(span.source, start, start + len(word) + 2)
         return SettingsError(Diagnostic(RULE, Severity.ERROR, message, span, help=help))
-
-    def _syntax(self, message: str, start: int | None = None) -> SettingsError:
-        found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", message)
-        text = self.source.text
-        start = len(text) if start is None else start
-        if found is not None and found[1] is not None:
-            lines = text.split("\n")[: int(found[1]) - 1]
-            start = sum(len(line) + 1 for line in lines) + int(found[2]) - 1
-        told = message[: found.start()] if found is not None else message
-        return SettingsError(
-            Diagnostic(RULE, Severity.ERROR, f"this is no TOML: {told}", Span(self.source, start, start + 1))
-        )
-
-    def _place(self, path: tuple[str, ...], word: str) -> Span:
-        """The location of the key ``path``, or of ``word`` after it; the reader of TOML provides no locations."""
-        text = self.source.text
-        table: list[str] = []
-        position = 0
-        for line in text.split("\n"):
-            head = re.match(r"\s*\[\[?(.*?)\]\]?\s*(?:#.*)?$", line)
-            name = re.match(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""", line)
-            if head is not None:
-                table = _names(head[1])
-                if tuple(table) == path:
-                    return Span(self.source, position + head.start(1), position + head.end(1))
-            elif name is not None and tuple((*table, *_names(name[1])))[: len(path)] == path:
-                start = text.find(f'"{word}"', position) if word else -1
-                if start >= 0:
-                    return Span(self.source, start, start + len(word) + 2)
-                return Span(self.source, position + name.start(1), position + name.end(1))
-            position += len(line) + 1
-        return Span(self.source, 0, 0)
-
-
-def _names(text: str) -> list[str]:
-    return [found[0] or found[1] or found[2] for found in re.findall(r"""([\w-]+)|"([^"]*)"|'([^']*)'""", text)]
 
 
 # ---------------------------------------------------------------- using

@@ -24,6 +24,11 @@ from .types import MultiTileBufType, TileBufType, byte_width, element_name
 _FRACTALS = {32, 512, 1024}
 
 
+def round_up(value: int, multiple: int) -> int:
+    """Returns the smallest multiple of ``multiple`` that is not below ``value``."""
+    return -(-value // multiple) * multiple
+
+
 @lru_cache(maxsize=4096)
 def tile_extent(tile: TileBufType, arch: str) -> int:
     """Returns the bytes from the first to the last one that a tile touches on a chip; 0 when its elements have no size,
@@ -42,7 +47,7 @@ def tile_extent(tile: TileBufType, arch: str) -> int:
 
 def slot_pitch(tile: TileBufType, arch: str) -> int:
     """Returns the bytes from one slot of a multi-buffer to the next."""
-    return -(-tile_extent(tile, arch) // C0_BYTES) * C0_BYTES
+    return round_up(tile_extent(tile, arch), C0_BYTES)
 
 
 def buffer_extent(kind: Attribute, arch: str) -> int:

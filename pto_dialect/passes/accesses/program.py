@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.constants import constant_of, trip_count
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
@@ -105,9 +105,9 @@ class Reader:
             return None
         low, high, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
         index = op.body.block.args[0]
-        trips: float = inf
-        if isinstance(low, int) and isinstance(high, int) and isinstance(step, int) and step > 0:
-            trips = max(0, -(-(high - low) // step))
+        count = trip_count(low, high, step)
+        trips = inf if count is None else count
+        if count is not None and isinstance(low, int) and isinstance(step, int):
             self.ranges[index] = (low, low + max(0, trips - 1) * step)
         elif isinstance(low, int):
             self.ranges[index] = (low, high - 1 if isinstance(high, int) else inf)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
+from pto_dialect.ir.core.extents import round_up
+
 from .live_ranges import Buffer
 
 _Order = Callable[[Buffer], tuple[int, ...]]
@@ -38,7 +40,7 @@ def needed(buffers: Sequence[Buffer], time: int) -> int:
     inherits from count once."""
     alive = [buffer for buffer in buffers if buffer.first <= time <= buffer.last]
     unit = min((buffer.align for buffer in alive), default=1)
-    aligned = {buffer: _up(buffer.extent, unit) for buffer in alive}
+    aligned = {buffer: round_up(buffer.extent, unit) for buffer in alive}
     total = sum(aligned.values())
     taken: set[Buffer] = set()
     for buffer in alive:
@@ -127,7 +129,7 @@ def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
         for other, at in placed.items()
         if buffer.overlaps(other) or not share(buffer, other)
     ]
-    starts = {0, *(_up(stop, buffer.align) for _, stop, _ in rivals)}
+    starts = {0, *(round_up(stop, buffer.align) for _, stop, _ in rivals)}
     starts |= {at for at, _, other in rivals if buffer.inherits(other) and at % buffer.align == 0}
     for start in sorted(starts):
         if all(
@@ -138,7 +140,3 @@ def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
         ):
             return start
     raise AssertionError("after all other buffers there is always space")
-
-
-def _up(number: int, step: int) -> int:
-    return -(-number // step) * step

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Shape, op_spec, operand_groups
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find, shown
 from pto_dialect.ir.core.roles import Role, has_role
@@ -189,18 +190,14 @@ def _whole(rows: int, cols: int, element: Attribute, layout: TileLayout) -> tupl
     bits = _bits(element)
     if layout.slayout == "none_box":
         unit = _BYTES * 8 // bits
-        return (_up(rows, unit), cols) if layout.blayout == "col_major" else (rows, _up(cols, unit))
+        return (round_up(rows, unit), cols) if layout.blayout == "col_major" else (rows, round_up(cols, unit))
     block = inner_block(layout.fractal, layout.slayout, bits)
     if layout.fractal == ZZ_SCALE.fractal:
         return rows, cols
-    return rows if rows == 1 else _up(rows, block[0]), _up(cols, block[1])
+    return rows if rows == 1 else round_up(rows, block[0]), round_up(cols, block[1])
 
 
 def _bits(element: Attribute) -> int:
     bits = bit_width(element)
     assert bits is not None
     return bits
-
-
-def _up(number: int, unit: int) -> int:
-    return -(-number // unit) * unit

@@ -14,7 +14,7 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.constants import constant_of, constant_trip_count
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
@@ -46,14 +46,6 @@ class UnrollPass(PtoPass):
                 _unroll(loop, int(self.factor))
 
 
-def trips_of(loop: ForOp) -> int | None:
-    """How often a loop runs, if the text says it."""
-    first, last, step = (constant_of(value) for value in (loop.lb, loop.ub, loop.step))
-    if not isinstance(first, int) or not isinstance(last, int) or not isinstance(step, int) or step <= 0:
-        return None
-    return max(-(-(last - first) // step), 0)
-
-
 class _Numbers:
     """Writes scalars before a loop; known ones are folded."""
 
@@ -73,7 +65,7 @@ class _Numbers:
 
 def _unroll(loop: ForOp, factor: int) -> None:
     """The loop with ``factor`` iterations in one, and a loop for what is left."""
-    trips, numbers = trips_of(loop), _Numbers(loop)
+    trips, numbers = constant_trip_count(loop), _Numbers(loop)
     if trips is not None and trips < factor:
         return
     step = constant_of(loop.step)
@@ -127,7 +119,7 @@ def _wide_loop(loop: ForOp, factor: int, middle: SSAValue, wide: SSAValue) -> li
 
 def _dissolve(loop: ForOp) -> None:
     """Unrolls a loop completely."""
-    trips, numbers = trips_of(loop), _Numbers(loop)
+    trips, numbers = constant_trip_count(loop), _Numbers(loop)
     first, step = constant_of(loop.lb), constant_of(loop.step)
     if trips is None or trips > LONGEST:
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BoolAttr, i1
 from xdsl.ir import SSAValue
 
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.cube.mte import MteGmL1FracOp, MteGmL1Op, MteL1BtOp, MteL1FbOp, MteL1L0aOp, MteL1L0bOp
 from pto_dialect.ir.tile.memory import TLoadOp
@@ -141,7 +142,7 @@ def _check_pad(writer: Writer, tile: Tile, cols: Number) -> None:
     if not tile.type.pad:
         return
     lanes = ROW_BYTES // tile.bytes
-    covered = isinstance(cols, int) and -(-cols // lanes) * lanes == tile.type.cols
+    covered = isinstance(cols, int) and round_up(cols, lanes) == tile.type.cols
     if tile.turned or not covered or (tile.type.pad != _ZERO_PAD and cols != tile.type.cols):
         raise NotLoweredError(writer.anchor, "a load into L1 fills up a row of a block with zeros and nothing else")
 
@@ -190,7 +191,7 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
     group = max(FRACTAL_ROWS, lanes) if turned else 1
     to_height, to_width = dst.height, dst.type.cols if not dst.turned else dst.type.rows
     if turned and isinstance(down, int) and isinstance(across, int):
-        if _up(across, group) > to_height or _up(down, group) > _up(to_width, lanes):
+        if round_up(across, group) > to_height or round_up(down, group) > round_up(to_width, lanes):
             raise NotLoweredError(op, f"a turned load copies groups of {group} x {group} elements, which do not fit")
     elif group > FRACTAL_ROWS:
         raise NotLoweredError(op, f"a turned load copies groups of {group} x {group} elements of sizes that are known")
@@ -198,8 +199,8 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
     if all(isinstance(size, int) for size in extents):
         outer, inner = (down, across) if not turned else (across, down)
         assert isinstance(outer, int) and isinstance(inner, int)
-        reads = _up(outer, FRACTAL_ROWS) if not turned else _up(inner, group)
-        writes = _up(outer, group if turned else FRACTAL_ROWS)
+        reads = round_up(outer, FRACTAL_ROWS) if not turned else round_up(inner, group)
+        writes = round_up(outer, group if turned else FRACTAL_ROWS)
         if reads == source.height and writes == to_height:
             return (*extents, 0, 0)
     steps = [_steps(writer, size, unit, group) for size, unit in ((down, FRACTAL_ROWS), (across, lanes))]
@@ -218,10 +219,6 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
 def _steps(writer: Writer, size: Number, unit: int, group: int) -> Number:
     both = max(unit, group)
     return writer.mul(writer.ceildiv(size, both), both // unit)
-
-
-def _up(size: int, unit: int) -> int:
-    return -(-size // unit) * unit
 
 
 # ------------------------------------------------------------ L1 to tables

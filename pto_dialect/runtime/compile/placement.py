@@ -17,6 +17,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.type_facts import enumerator, integer_attribute, space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, operand_groups, operand_name
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
@@ -125,7 +126,7 @@ def _buffer(op: Operation, profile: Profile, positions: dict[Operation, int]) ->
             maker = tile_maker(slot, profile)
         except Fault as fault:
             raise ProgramError(fault.rule, fault.message, span_of(op)) from None
-        size = -(-maker.nbytes // 32) * 32 * count
+        size = round_up(maker.nbytes, 32) * count
         idle = _is_idle(op, profile.arch)
         return Buffer(op, maker.space, size, *_life(op, positions), _address(op), idle)
     assert isinstance(type_, MemRefType)
@@ -164,13 +165,13 @@ def _place_space(space: str, members: list[Buffer], start: int, profile: Profile
     capacity = profile.capacity[space] or 0
     step = ALIGNMENT.get(space, 32)
     placed: dict[Operation, int] = {}
-    top = -(-start // step) * step
+    top = round_up(start, step)
     for buffer in members:
         placed[buffer.op] = top
-        top += -(-buffer.size // step) * step
+        top += round_up(buffer.size, step)
     if top <= capacity:
         return placed
-    return _share(space, members, -(-start // step) * step, capacity, step)
+    return _share(space, members, round_up(start, step), capacity, step)
 
 
 def _share(space: str, members: list[Buffer], start: int, capacity: int, step: int) -> dict[Operation, int]:
@@ -188,7 +189,7 @@ def _share(space: str, members: list[Buffer], start: int, capacity: int, step: i
         for low, high in taken:
             if address + buffer.size <= low:
                 break
-            address = max(address, -(-high // step) * step)
+            address = max(address, round_up(high, step))
         if address + buffer.size > capacity:
             total = sum(b.size for b in members)
             raise ProgramError(

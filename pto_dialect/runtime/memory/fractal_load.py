@@ -11,11 +11,12 @@ from typing import Literal
 
 import numpy as np
 
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.targets.matmul_types import EXTENT_RANGE, MX_SCALE_GROUP
 from pto_dialect.targets.tile_layouts import C0_BYTES
 
 from ..faults import Fault
-from .layout import FRACTAL_ROWS, Axis, MatrixView, TileView, round_up, tile_layout
+from .layout import FRACTAL_ROWS, Axis, MatrixView, TileView, tile_layout
 from .spaces import HARD_ALIGNMENT, Arena, Array, Pointer, strided_view
 
 FracMode = Literal["nd2nz", "dn2nz"]

@@ -14,15 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME, TileShape, native_shape
 
 from .cast import copy_boxes, copy_cast
 from .spaces import Arena, Array, ByteArray, DType, Pointer, strided_view
-
-
-def round_up(value: int, multiple: int) -> int:
-    """Returns the smallest multiple of ``multiple`` that is not below ``value``."""
-    return -(-value // multiple) * multiple
 
 
 class Segment(NamedTuple):

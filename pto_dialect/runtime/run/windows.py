@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pto_dialect.ir.core.extents import round_up
+
 from ..faults import Fault
 from ..memory.spaces import Arena, Array, ByteArray, DType, Pointer
 from ..memory.values import content_of
@@ -57,9 +59,9 @@ class Layout:
         for name, size in self.sizes.items():
             self.starts[name] = end
             # The gap between two buffers must not be accessed, so that an overflow of one is detected.
-            end = _up(end + size, _ALIGNMENT) + _ALIGNMENT
+            end = round_up(end + size, _ALIGNMENT) + _ALIGNMENT
         self.size = end
-        self.stride = _up(end, _GUARD) + _GUARD
+        self.stride = round_up(end, _GUARD) + _GUARD
         self._names = list(self.starts)
         self._lows = list(self.starts.values())
 
@@ -91,10 +93,6 @@ class Layout:
                 "mem-oob",
                 f"{what}: {range_text} are outside {window.label}, which has {window.high - window.low} bytes",
             )
-
-
-def _up(value: int, step: int) -> int:
-    return -(-value // step) * step
 
 
 class Bounded(Arena):

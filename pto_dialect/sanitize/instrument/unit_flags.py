@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pto_dialect.runtime.memory.layout import round_up
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.runtime.memory.spaces import Pointer
 
 from ..report.findings import Finding

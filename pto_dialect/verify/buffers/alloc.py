@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.diagnostics.remedies.types import padded_type
 from pto_dialect.ir.core.base import PtoOp, is_pto, operand_groups
-from pto_dialect.ir.core.extents import buffer_extent
+from pto_dialect.ir.core.extents import buffer_extent, round_up
 from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.operands import first
 from pto_dialect.ir.core.types import (
@@ -102,7 +102,7 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
 
 def _padded_type(tile: TileBufType, row_unit: int, column_unit: int) -> str:
     """The type of a larger tile with the same valid region, whose size is a multiple of these units."""
-    rows, cols = -(-tile.rows // row_unit) * row_unit, -(-tile.cols // column_unit) * column_unit
+    rows, cols = round_up(tile.rows, row_unit), round_up(tile.cols, column_unit)
     padded = tile.replace(rows=rows, cols=cols, valid=(tile.valid_rows, tile.valid_cols))
     return type_text(padded)
 

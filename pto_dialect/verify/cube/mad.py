@@ -14,6 +14,7 @@ from pto_dialect.diagnostics.remedies.order import without_clause
 from pto_dialect.diagnostics.remedies.statements import cast
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import I64, PtrType, element_name, is_float, type_text
 from pto_dialect.ir.cube.mad import ScaledMadOp
@@ -193,21 +194,17 @@ def check_extents(op: Operation, ctx: Context) -> None:
 def _check_footprint(op: Operation, ctx: Context, m: int, n: int, k: int) -> None:
     """Checks the bytes of the operands against their memories; an extent that is not constant counts as 1."""
     gemv = m == 1 and "disable_gemv" not in op.attributes
-    shapes = (("lhs", "l0a", 1 if gemv else _round_up(m, 16)), ("rhs", "l0b", _round_up(n, 16)))
+    shapes = (("lhs", "l0a", 1 if gemv else round_up(m, 16)), ("rhs", "l0b", round_up(n, 16)))
     sizes: list[tuple[str, str, int, SSAValue]] = []
     for name, space, rows in shapes:
         value = named(op, name)
         bits = element_bits(value.type)
         if bits is not None:
-            sizes.append((name, space, rows * _round_up(k, 256 // bits) * bits // 8, value))
+            sizes.append((name, space, rows * round_up(k, 256 // bits) * bits // 8, value))
     # An element in L0C takes 4 bytes, whatever its type.
-    sizes.append(("dst", "l0c", _round_up(m, 16) * _round_up(n, 16) * 4, named(op, "dst")))
+    sizes.append(("dst", "l0c", round_up(m, 16) * round_up(n, 16) * 4, named(op, "dst")))
     for name, space, needed, value in sizes:
         capacity = ctx.profile.capacity_of(space)
         if capacity is not None and needed > capacity:
             message = f"{name} of {op.name} needs {needed} bytes of {space}, which has {capacity}"
             ctx.report("mad-l0-footprint", op, message, at=value)
-
-
-def _round_up(extent: int, unit: int) -> int:
-    return -(-extent // unit) * unit

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, Region
 
-from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.constants import constant_of, constant_trip_count
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.remedies.synchronization import other_end
 from pto_dialect.ir.core.base import Effect, Pipe, op_spec
@@ -25,7 +25,7 @@ from ..engine.order import EVENTS, PIPE_ORDER, SETS, WAITS
 from ..engine.rule import ERROR, WARNING
 
 if TYPE_CHECKING:
-    from xdsl.dialects.scf import ForOp
+    pass
 
 SIGNAL_BASE: Final = "pto.ffts_base"
 """Attribute of signals whose memory the kernel sets by a number, as C++ kernels do."""
@@ -170,7 +170,7 @@ def _nested(op: Operation, keys: dict[int, Key]) -> Balance:
         return _either(inner)
     touched: Iterable[Key] = {key for balance in inner for key in balance}
     if is_for(op):
-        times = _trip_count(op)
+        times = constant_trip_count(op)
         return {key: _repeated(inner[0][key], times) for key in touched}
     # Every other operation of the dialect runs its regions any number of times.
     if op.name.startswith("scf."):
@@ -191,14 +191,3 @@ def _repeated(bounds: tuple[float, float], times: int | None) -> tuple[float, fl
     if times is not None:
         return low * times if low else 0, high * times if high else 0
     return min(0, -inf if low < 0 else 0), max(0, inf if high > 0 else 0)
-
-
-def _trip_count(loop: ForOp) -> int | None:
-    """Returns the trip count of a loop with constant bounds."""
-    if len(loop.operands) < 3:
-        return None
-    bounds = [constant_of(value) for value in (loop.lb, loop.ub, loop.step)]
-    low, high, step = (b if isinstance(b, int) else None for b in bounds)
-    if low is None or high is None or not step or step < 0:
-        return None
-    return max(0, -(-(high - low) // step))

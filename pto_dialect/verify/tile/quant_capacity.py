@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
 from .facts import Tile
@@ -62,7 +63,7 @@ def _along_rows(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterat
     names, needed = ["max", "scaling", "exp"], src.valid_rows // MX_SCALE_GROUP * src.cols
     if t.number("interleave"):
         names.remove("exp")
-        wanted, exp = (src.rows // 64, -(-2 * src.cols // 32) * 32), tiles["exp"]
+        wanted, exp = (src.rows // 64, round_up(2 * src.cols, 32)), tiles["exp"]
         if (exp.rows, exp.cols) != wanted:
             message = f"interleaved exponents must be {wanted[0]}x{wanted[1]} elements, found {exp.rows}x{exp.cols}"
             yield t.finding("quant-mx-room", ALWAYS, "exp", message)
@@ -87,7 +88,7 @@ def _along_columns(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Ite
         elements, valid = src.rows * src.cols, src.valid_rows * src.cols
         unrolled = src.bits == 32 and elements > _LEAST_UNROLLED and not elements % _UNROLLED and not valid % _UNROLLED
         block = _SCALE_BLOCK.get(src.bits, 1)
-        needed = -(-groups * (1 + unrolled) // block) * block
+        needed = round_up(groups * (1 + unrolled), block)
     elif exp.valid_rows == 1 != src.valid_rows:
         yield t.finding("quant-mx-room", ALWAYS, "exp", f"a list of exponents is one row, found {exp.rows} rows")
     yield from _room(t, "max", tiles["max"], groups)

@@ -84,7 +84,7 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
         ("[format]\ncolumns = 3\n", "2:1", "columns is a number from 20 to 1,000", ""),
         ('[folder."a b"]\nformat = 3\n', "2:1", "unknown key 'format'", "one of "),
         ("folder = 3\n", "1:1", "folder is a table", ""),
-        ("target = \n", "1:10", "this is no TOML: Invalid value", ""),
+        ("target = \n", "1:10", "this is no TOML: invalid value", ""),
     ],
 )
 def test_what_is_wrong_has_its_place(tmp_path: Path, text: str, place: str, message: str, help: str) -> None:

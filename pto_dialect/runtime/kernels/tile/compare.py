@@ -9,10 +9,10 @@ import numpy as np
 
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.layout import round_up
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.comparisons import COMPARISONS
 from pto_dialect.runtime.numerics.decode import decode

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.layout import MatrixView, round_up
+from pto_dialect.runtime.memory.layout import MatrixView
 from pto_dialect.runtime.memory.packed_view import PackedView
 from pto_dialect.runtime.memory.spaces import Array, strided_view
 from pto_dialect.runtime.memory.values import Tile, ValueTile
@@ -254,7 +255,7 @@ class ScaleOrder:
         elif not self.axis:
             scales = scales.T
         rows, groups = scales.shape
-        full = np.zeros((-(-rows // 16) * 16, -(-groups // 2) * 2), np.uint8)
+        full = np.zeros((round_up(rows, 16), round_up(groups, 2)), np.uint8)
         full[:rows, :groups] = scales
         boxes = full.reshape(-1, 16, full.shape[1] // 2, 2).transpose(0, 2, 1, 3).reshape(-1)
         if isinstance(dst, Tile):
