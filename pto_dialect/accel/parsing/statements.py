@@ -19,10 +19,33 @@ from pto_dialect.accel.parsing.headers import keep_header, read_header
 from pto_dialect.accel.parsing.open_templates import OpenStatement, keep_open, open_statement
 from pto_dialect.accel.parsing.templates import EXTENT, LONGEST, NAMES, TEMPLATES, ParseTemplate, template_for
 from pto_dialect.syntax.read.lexer import OPERATION_TERMINALS, ProgramText, first_token
+from pto_dialect.syntax.read.locations import STRING
 from pto_dialect.syntax.read.tokens import Tok
 
 if TYPE_CHECKING:
     from pto_dialect.syntax.builder.core import CoreBuilder, Header
+
+
+_STRING = re.compile(STRING)
+_LOCATION = re.compile(
+    rf" loc\((?P<name>{STRING}\()?(?P<calls>(?:callsite\({STRING}:\d+:\d+ at ){{0,32}})"
+    rf"{STRING}:\d+:\d+(?P<ends>\)+)"
+)
+
+
+def without_location(statement: str, start: int) -> tuple[str, int]:
+    """The part of a statement before its location, and where the location begins in a text in which the statement is at
+    ``start``; the whole statement and 0 where it has none, or one that the grammar has to look at."""
+    if statement[-1:] != ")":
+        return statement, 0
+    begin = statement.rfind(" loc(")
+    found = _LOCATION.fullmatch(statement, begin) if begin > 0 else None
+    if found is None:
+        return statement, 0
+    depth = 1 + bool(found["name"])
+    if found["calls"]:
+        depth += _STRING.sub("", found["calls"]).count("callsite(")
+    return (statement[:begin].rstrip(), start + begin + 1) if len(found["ends"]) == depth else (statement, 0)
 
 
 class StatementReader:
@@ -39,7 +62,6 @@ class StatementReader:
         self.active = active
         self.start = self.missed = -1
         self.found: re.Match[str] | None = None
-        self.parts: list[str] = []
         self.known = TEMPLATES.known
 
     # ------------------------------------------------------------ reading
@@ -71,23 +93,27 @@ class StatementReader:
         extent, split = EXTENT.match, NAMES.split
         plan: ParseTemplate | OpenStatement | None = None
         parts: list[str] = []
-        start = position
+        start = end = position
         while True:
             # The next statement is looked up first: that it is one is what ends the one before it.
             found = None if text.startswith("}", position) else extent(text, position)
             next_parts = []
             next_plan = None
+            next_end = 0
             if found is not None and len(statement := found[1]) <= LONGEST and statement[-1:] != "{":
-                next_parts = split(statement.rstrip())
+                statement, next_end = without_location(statement.rstrip(), position)
+                next_parts = split(statement)
                 next_plan = known.get(tuple(next_parts[::2])) or self._similar(next_parts)
             if plan is not None:
                 if next_plan is None and not self._ends_before(position):
                     return start
-                if not self._build(plan, parts, start, position):
+                if not self._build(plan, parts, start, end or position):
                     return start
             if next_plan is None or found is None:
-                self.missed, self.found, self.parts = position, found, next_parts
+                self.missed, self.found = position, found
                 return position
+            # A location belongs to the statement where it has results.
+            end = 0 if text.startswith("%", position) else next_end
             plan, parts, start, position = next_plan, next_parts, position, found.end()
 
     def _similar(self, parts: list[str]) -> ParseTemplate | OpenStatement | None:
@@ -175,14 +201,13 @@ class StatementReader:
         _, first, end = recorded_extent(op)
         if first != start or op.parent is not self.block or op._prev_op is not self.last:
             return
-        if start == self.missed:
-            found, parts = self.found, self.parts
-        else:
-            # There is a plan, which the statement did not fit.
-            found = EXTENT.match(self.data.text, start)
-            parts = NAMES.split(found[1].rstrip()) if found is not None else []
-        if found is None or found.end() != end or not parts:
+        found = self.found if start == self.missed else EXTENT.match(self.data.text, start)
+        if found is None:
             return
+        statement, before = without_location(found[1].rstrip(), start)
+        if end not in (found.end(), before):
+            return
+        parts = NAMES.split(statement)
         plan = template_for(parts, op, builder.scope.values)
         if plan is not None:
             set_template(op, plan.template)

@@ -300,7 +300,7 @@ class BuilderBase(TypeReader):
         op = items[0]
         if isinstance(op, Operation):
             append_operation(self.scope.frames[-1].block, op)
-            if len(items) == 1:
+            if len(items) == 1 or items[1].type == "LOC":
                 self.learn(op)
 
     def result_statement(self, items: list[Any]) -> None:
@@ -336,7 +336,7 @@ class BuilderBase(TypeReader):
                 self.scope.define(base, first)
             elif first is not None and not self.schematic:
                 self.report("name-redefined", f"{base} is already defined", token.start, token.start + len(base))
-        if len(items) == 2:
+        if len(items) == 2 or items[2].type == "LOC":
             self.learn(op)
 
     def result_help(self, op: Operation, token: Tok) -> str | None:

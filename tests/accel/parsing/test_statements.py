@@ -123,6 +123,32 @@ def test_what_is_no_repetition_is_left_to_the_grammar(
     assert not any("%b" in done and "%c" not in done for done in built)
 
 
+_CALLED = 'callsite("k.cpp":14:5 at "k.cpp":30:9)'
+
+
+@pytest.mark.parametrize(
+    ("location", "is_built"),
+    [
+        *(('"k.cpp":14:5', True), (_CALLED, True), (f'"c"({_CALLED})', True), ('"a \\"b\\" loc(.cpp":1:2', False)),
+        (f'callsite("k.cpp":1:2 at {_CALLED})', True),
+        *((f"{_CALLED})", False), (f"callsite({_CALLED[9:-1]}", False), ('callsite("k.cpp":1:2)', False)),
+        *(('"k.cpp":14', False), ('"k.cpp":14:5 x', False), ('"k.cpp:14:5', False), ("", False), ("#l", False)),
+        *(('fused["a":1:2, "b":3:4]', False), ('callsite("callsite(":1:2 at "k":3:4))', False)),
+    ],
+)
+def test_statements_with_locations_are_read_as_by_the_grammar(
+    location: str, is_built: bool, built: list[str], benchmarks: Callable[[str], Any]
+) -> None:
+    """Their locations are read from the text, so that each has its own."""
+    described = benchmarks("program_results").describe_program
+    lines = [f"%a = arith.addi %p, %q : i32 loc({location})", f'cf.assert %c, "m" loc({location})']
+    read(body('%z = arith.addi %p, %q : i32 loc("other.cpp":1:1)', 'cf.assert %c, "m" loc("other.cpp":2:1)'))
+    built.clear()
+    text = body("%c = arith.constant true", *lines)
+    assert described(text, [None], plans=True, printed=True) == described(text, [None], plans=False, printed=True)
+    assert ("%a = arith.addi %p, %q : i32" in built) == is_built
+
+
 @pytest.mark.parametrize("name", ["%0", "%٣", "%a名", "%a-", "%a.b", "%x_1", "%a$", "%" + "n" * 300])
 def test_names_are_kept_as_the_grammar_keeps_them(
     name: str, built: list[str], benchmarks: Callable[[str], Any]
