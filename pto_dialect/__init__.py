@@ -9,6 +9,7 @@ so that `import pto_dialect` loads neither xDSL nor numpy:
 - `compile(module, entry, target=...)`: a callable on numpy arrays,
 - `run(...)`: compile and call in one step,
 - `compile_cpp(path_or_text, entry=...)`: the module of a C++ kernel,
+- `emit_cpp(module)`: its text in C++,
 - `PerCore(...)`, `InParts(...)`: arguments that differ from core to core,
 - `compile_group([...])`: a callable for functions that start together on the cores of each block,
 - `TaskGraph(...)`: kernels that wait for the memory that others write, and run in any order otherwise.
@@ -26,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from pto_dialect.api import check, compile, compile_cpp, parse, print_module, run
+    from pto_dialect.api import check, compile, compile_cpp, emit_cpp, parse, print_module, run
     from pto_dialect.driver.task_graph import TaskGraph
     from pto_dialect.runtime.api import InParts, PerCore
     from pto_dialect.runtime.group_api import compile_group
@@ -47,6 +48,7 @@ __all__ = [
     "compile",
     "compile_cpp",
     "compile_group",
+    "emit_cpp",
     "parse",
     "print_module",
     "run",

@@ -213,6 +213,21 @@ def compile_cpp(
     return CompiledCpp(module, made.text, names[0] if len(names) == 1 else "", made.commands)
 
 
+def emit_cpp(module: Module, filename: str = "", target: str | None = None) -> str:
+    """The C++ text of a program of tiles against the public interface, for the compiler of a chip. ``filename`` is the
+    program's, for the comment at the beginning; ``target`` is the chip where the module does not say it.
+
+    Raises :class:`VerifyError` with the diagnostic of the first operation that has no form in C++. Source: docs/cpp.md,
+    "From .pto to C++".
+    """
+    from pto_dialect.cpp.emit import EmitError, emit_module  # deferred: start-up
+
+    try:
+        return emit_module(module, filename, target)
+    except EmitError as error:
+        raise VerifyError((error.diagnostic(),)) from None
+
+
 def run(
     module: Module,
     arguments: Mapping[str, Any],

@@ -22,7 +22,7 @@ def test_public_functions_are_those_of_the_api() -> None:
     from pto_dialect.runtime import api as launching
     from pto_dialect.runtime import group_api
 
-    own = ["check", "compile", "compile_cpp", "parse", "print_module", "run"]
+    own = ["check", "compile", "compile_cpp", "emit_cpp", "parse", "print_module", "run"]
     assert pto_dialect.__all__ == sorted(["InParts", "PerCore", "TaskGraph", "compile_group", *own])
     for name in pto_dialect.__all__:
         places = (api,) if name in own else (launching, group_api, task_graph)

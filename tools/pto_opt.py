@@ -153,6 +153,10 @@ class OptCommand(PtoCommand):
 @click.option("--verify-only", is_flag=True, help="Print no module.")
 @click.option("--verify-diagnostics", is_flag=True, help="Compare diagnostics with '// expected-error {{…}}' comments.")
 @click.option("--split-input-file", is_flag=True, help="Treat the parts between '// -----' lines as separate programs.")
+@click.option(
+    "--emit", "language", type=click.Choice(("pto", "cpp")), default="pto", show_default=True,
+    help="Print the module as .pto text, or as C++ text for the compiler of the chip.",
+)  # fmt: skip
 @click.option("--print-op-generic", is_flag=True, help="Print every operation in generic form.")
 @click.option("--exact-generic", is_flag=True, help="In generic form, keep memrefs that only PTO tools can parse.")
 @click.option("--print-debuginfo", is_flag=True, help="Print the location of every operation.")
@@ -233,6 +237,9 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
 
     inputs, batch = _inputs(ctx, paths)
     inputs = with_cpp(ctx, inputs, given, given.pop("entry"))
+    if given["language"] == "cpp":
+        _check_emitting(ctx, given)
+        inputs = [item._replace(relative=os.path.splitext(item.relative)[0] + ".cpp") for item in inputs]
     if given["format"] == "github":
         let_annotations_through()
     check_settings(ctx, inputs, given["no_config"], given["color"], given["format"])
@@ -260,6 +267,18 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
         write_stderr(f"error: {error}\n")
         code = WRONG_COMMAND_LINE if isinstance(error, OutputError) else WRONG_PROGRAM
     ctx.exit(code)
+
+
+def _check_emitting(ctx: click.Context, given: dict[str, Any]) -> None:
+    """Refuses options about the form of .pto text, and others that print no module, together with ``--emit cpp``."""
+    for option, name in (
+        *(("generic", "--print-op-generic"), ("debuginfo", "--print-debuginfo"), ("verify_only", "--verify-only")),
+        *(("split_input_file", "--split-input-file"), ("verify_diagnostics", "--verify-diagnostics")),
+        *(("stats", "--stats"), ("cycles", "--cycles"), ("memory_report", "--memory-report")),
+        *(("fix", "--fix"), ("layout", "--format"), ("exact_generic", "--exact-generic")),
+    ):
+        if given.get(option) or given.get(name.lstrip("-").replace("-", "_")):
+            raise click.UsageError(f"--emit cpp prints C++ text; it does not go with {name}", ctx)
 
 
 def _rewriting(ctx: click.Context, given: dict[str, Any]) -> dict[str, bool] | None:
@@ -335,6 +354,7 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
     options = Options(
         target=given["target"],
         release=given["reference_release"],
+        language=given["language"],
         passes=passes,
         proving=proving,
         allow_open=allow_open,
@@ -367,7 +387,7 @@ def _check_output(ctx: click.Context, output: str, inputs: list[Input], batch: b
             name = option.replace("_", "-")
             raise click.UsageError(f"--{name} prints no module, so there is nothing to write with -o", ctx)
     try:
-        check_output(output, inputs, batch)
+        check_output(output, inputs, batch, given["language"])
     except OutputError as error:
         raise click.UsageError(str(error), ctx) from None
 

@@ -26,6 +26,7 @@ KINDS = {
     "table": "a table of parameters",
     "picture": "a picture",
     "cpp": "C++ of an assembler",
+    "emitted": "C++ of pto-opt",
     "log": "a log of the language server",
     "raw": "the bytes of an array",
 }
@@ -33,6 +34,9 @@ KINDS = {
 
 PAGE_MARK = '<meta name="generator" content="pto-dialect">'
 """What pages of runs have in their heads."""
+
+EMITTED = "// Made by pto-opt --emit cpp"
+"""How C++ text begins that is made of a program."""
 
 _HEAD = 1 << 16
 """Bytes that determine what a file holds."""
@@ -116,6 +120,8 @@ def _kind_of_text(head: bytes) -> str:
         return "other" if head.startswith(b"\x7fELF") else ""
     found = _COMMENTS.match(head)
     begin = found.end() if found is not None else 0
+    if head.startswith(EMITTED.encode()):
+        return "emitted"
     if begin == len(head) or _PROGRAM.match(head, begin):
         return "program"
     if _LAUNCH.search(head):

@@ -140,7 +140,7 @@ def _finished(item: Input, result: Result, task: Task) -> FileResult:
     unwritten = None
     if task.output is not None and result.ok and result.text is not None:
         try:
-            write_module(task.output, item, result.text)
+            write_module(task.output, item, result.text, task.options.language)
         except OSError as error:
             unwritten = f"cannot write '{error.filename or task.output}': {error.strerror or error}"
     if task.format != TEXT:

@@ -51,7 +51,7 @@ def run_one(item: Input, task: Task, reporter: Reporter, write_stdout: Callable[
             if file is None:
                 write_stdout(result.text)
             elif result.ok:
-                write_module(file, item, result.text)
+                write_module(file, item, result.text, task.options.language)
         except BrokenPipeError:
             raise
         except OSError as error:

@@ -30,10 +30,10 @@ class Options(NamedTuple):
     preserve the results of the program; ``None`` for no proof. ``allow_open``: a proof that stays open is a remark, not
     an error.
 
-    ``printing``: the module is printed. ``verify_diagnostics``: expectations in comments are compared with the
-    diagnostics. ``split_input``: ``// -----`` lines separate programs. ``generic``, ``debuginfo``: how the module is
-    printed; ``portable``: the generic form spells types as tools without this dialect accept them. ``schematic``:
-    documentation snippets with ``...`` in types are accepted.
+    ``printing``: the module is printed, in ``language``: ``pto``, or ``cpp`` for C++ text. ``verify_diagnostics``:
+    expectations in comments are compared with the diagnostics. ``split_input``: ``// -----`` lines separate programs.
+    ``generic``, ``debuginfo``: how the module is printed; ``portable``: the generic form spells types as tools without
+    this dialect accept them. ``schematic``: documentation snippets with ``...`` in types are accepted.
 
     ``statistics``: the program is counted, or, with ``memory``, its on-chip memory is mapped; buffers without addresses
     are located where ``assign-memory`` with that reuse puts them. ``cycles``: its cycles are estimated. ``plans``:
@@ -57,3 +57,4 @@ class Options(NamedTuple):
     plans: bool = True
     policy: DiagnosticOptions = DiagnosticOptions()
     release: str | None = None
+    language: str = "pto"

@@ -28,8 +28,13 @@ def is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or os.path.isdir(output)
 
 
-def check_output(output: str, inputs: Sequence[Input], batch: bool) -> None:
-    """Raises :class:`OutputError` when ``output`` cannot receive the results of ``inputs``, before any work is done.
+KINDS_OF_LANGUAGES = {"pto": "program", "cpp": "emitted"}
+"""What files hold that programs are printed to, by the language they are printed in."""
+
+
+def check_output(output: str, inputs: Sequence[Input], batch: bool, language: str = "pto") -> None:
+    """Raises :class:`OutputError` when ``output`` cannot receive the results of ``inputs`` in a language, before any
+    work is done.
 
     Several inputs, or a folder, need a folder, in which their paths are distinct.
     """
@@ -46,22 +51,22 @@ def check_output(output: str, inputs: Sequence[Input], batch: bool) -> None:
                     f"'{places[place]}' and '{item.path}' would both be written to '{place}' in '{output}'"
                 )
             places[place] = item.path
-        _check_inputs_kept(output, inputs)
+        _check_inputs_kept(output, inputs, KINDS_OF_LANGUAGES[language])
         return
     if batch:
         raise OutputError(f"several inputs cannot go to one file; '{output}' is not a folder (end its name with /)")
     parent = os.path.dirname(output)
     if parent and not os.path.isdir(parent):
         raise OutputError(f"cannot write '{output}': there is no folder '{parent}'")
-    _check_inputs_kept(output, inputs)
+    _check_inputs_kept(output, inputs, KINDS_OF_LANGUAGES[language])
 
 
-def _check_inputs_kept(output: str, inputs: Sequence[Input]) -> None:
+def _check_inputs_kept(output: str, inputs: Sequence[Input], kind: str) -> None:
     read = [item.path for item in inputs if item.data is None]
     for item in inputs:
         path = output_path(output, item)
         check_distinct([("-o", path)], read)
-        check_replaced("-o", path, "program")
+        check_replaced("-o", path, kind)
 
 
 def check_replaced(option: str, path: str, kind: str) -> None:
@@ -105,9 +110,9 @@ def identity(path: str) -> Hashable:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else object()
 
 
-def write_module(output: str, item: Input, text: str) -> None:
-    """Writes the printed module of ``item``, all or nothing; raises OSError."""
+def write_module(output: str, item: Input, text: str, language: str = "pto") -> None:
+    """Writes the module of ``item``, printed in a language, all or nothing; raises OSError."""
     path = output_path(output, item)
     if is_folder(output):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    atomic_write(path, text, "program")
+    atomic_write(path, text, KINDS_OF_LANGUAGES[language])

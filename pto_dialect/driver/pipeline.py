@@ -143,7 +143,7 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
     module = build_module(source, engine, options)
     printed = None
     if options.printing and module is not None and not engine.has_errors:
-        printed = _print(module, options)
+        printed = _print(module, options) if options.language == "pto" else _emit(module, source, engine, options)
     statistics: tuple[ModuleStatistics | ProgramMap, ...] = ()
     if options.statistics and module is not None and not engine.has_errors:
         if options.memory is not None:
@@ -236,6 +236,17 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
     for diag in rest.diagnostics:
         if diag.span is None or diag.span.line not in broken:
             engine.report(diag)
+
+
+def _emit(module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, options: Options) -> str | None:
+    """The C++ text of a module; ``None`` with an error at the operation that has none."""
+    from pto_dialect.cpp.emit import EmitError, emit_module  # deferred: start-up
+
+    try:
+        return emit_module(module, source.name, options.target)
+    except EmitError as error:
+        engine.report(error.diagnostic())
+        return None
 
 
 def _print(module: ModuleOp, options: Options) -> str:

@@ -25,7 +25,7 @@ ENUMERATORS = {
 }
 """Enumerations of arguments: their mode, and their enumerators by number."""
 
-_ATTRIBUTES = {
+MODE_ATTRIBUTES = {
     "atomic": ("atomicType",),
     "relu": ("reluPreMode",),
     "phase": ("stPhase", "accPhase"),
@@ -75,6 +75,8 @@ _MX = {
 }
 _PLAIN = frozenset(("NoRelu", "AtomicNone", "DEFAULT", "Unspecified", "Unknown"))
 """Enumerators that mean the same as none."""
+_PLAIN_VALUES = frozenset(("no_relu", "atomic_none", "default", "unspecified"))
+"""The same as values of attributes."""
 _OTHER_NAMES = {"Unknown": "unspecified", "LAST": "last", "0": "axis0", "1": "axis1"}
 
 
@@ -107,7 +109,7 @@ def attributes_of(op: type[PtoOp], modes: dict[str, str], call: Call, emitter: E
     for mode, value in modes.items():
         if mode in _ELSEWHERE:
             continue
-        name = next((one for one in _ATTRIBUTES.get(mode, ()) if one in declared.attributes), None)
+        name = next((one for one in MODE_ATTRIBUTES.get(mode, ()) if one in declared.attributes), None)
         if name is None:
             if mode in _WITHOUT_VALUES or value in _PLAIN:
                 continue
@@ -129,14 +131,28 @@ def _text(name: str, value: str, op: type[PtoOp]) -> str | None:
     if name == "axis":
         return '"col"' if value.endswith("COL") else '"row"'
     enumeration = ENUMS[signature(op).attributes[name].kind.enums[0]]
-    for one in (value, value.removeprefix("CAST_"), _OTHER_NAMES.get(value, ""), _snake(value), value.lower()):
-        if one in enumeration.values:
-            return enumeration.spell(one)
-    return None
+    found = next((one for one in _spellings(value) if one in enumeration.values), None)
+    return None if found is None else enumeration.spell(found)
+
+
+def _spellings(enumerator: str) -> tuple[str, ...]:
+    """Returns how the dialect may spell an enumerator of C++."""
+    without_prefix = enumerator.removeprefix("CAST_")
+    return enumerator, without_prefix, _OTHER_NAMES.get(enumerator, ""), _snake(enumerator), enumerator.lower()
+
+
+def spells(enumerator: str, value: str) -> bool:
+    """Returns whether an enumerator of C++ is a value of an attribute."""
+    return value in _spellings(enumerator) or enumerator.rpartition("_")[2] in (value, value.upper())
+
+
+def is_plain(value: str) -> bool:
+    """Returns whether a value of an attribute means the same as none."""
+    return value in _PLAIN_VALUES
 
 
 def _snake(text: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
 
 
-__all__ = ["ENUMERATORS", "attributes_of", "modes_of"]
+__all__ = ["ENUMERATORS", "MODE_ATTRIBUTES", "attributes_of", "is_plain", "modes_of", "spells"]

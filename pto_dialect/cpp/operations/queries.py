@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..translate.interface import Call, Emitter
     from .operands import Operands
 
-_MACHINE = {
+MACHINE = {
     "block_idx": "pto.get_block_idx",
     "block_num": "pto.get_block_num",
     "subblock_idx": "pto.get_subblock_idx",
@@ -26,8 +26,8 @@ _EVENTS = 8
 
 def translate_query(call: Call, emitter: Emitter, known: Operands) -> str:
     """Emits what gives the result of a call, and returns its name."""
-    if call.name in _MACHINE:
-        return _as_result(emitter.define(_MACHINE[call.name], call.name), "i64", call, emitter)
+    if call.name in MACHINE:
+        return _as_result(emitter.define(MACHINE[call.name], call.name), "i64", call, emitter)
     translate = QUERIES.get(call.name)
     if translate is not None:
         return translate(call, emitter, known)
@@ -96,4 +96,4 @@ QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {
     "get_ctrl": _control,
 }
 
-__all__ = ["set_element", "translate_query"]
+__all__ = ["MACHINE", "set_element", "translate_query"]

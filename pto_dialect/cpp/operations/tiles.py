@@ -26,10 +26,10 @@ LOCATIONS = {
     "ScaleLeft": "scaling",
     "ScaleRight": "scaling",
 }
-_BLAYOUTS = {"RowMajor": "row_major", "ColMajor": "col_major"}
-_SLAYOUTS = {"NoneBox": "none_box", "RowMajor": "row_major", "ColMajor": "col_major"}
-_PADS = {"Null": 0, "Zero": 1, "Max": 2, "Min": 3}
-_COMPACTS = {"Null": 0, "Normal": 1, "RowPlusOne": 2}
+BLAYOUTS = {"RowMajor": "row_major", "ColMajor": "col_major"}
+SLAYOUTS = {"NoneBox": "none_box", "RowMajor": "row_major", "ColMajor": "col_major"}
+PADS = {"Null": 0, "Zero": 1, "Max": 2, "Min": 3}
+COMPACTS = {"Null": 0, "Normal": 1, "RowPlusOne": 2}
 _PRIVATE_ELEMENTS = frozenset(("hif8", "hif8x2", "f8E8M0", "f4E1M2x2", "f4E2M1x2", "bf16x2"))
 _REFUSED = {"i4": "int4b_t", "f64": "double", "void": "void"}
 """Elements that the dialect has no tiles of, with their names in C++."""
@@ -95,12 +95,12 @@ def tile_type(tile: Tile, emitter: Emitter) -> str:
     if tile.valid != (tile.rows, tile.cols):
         parts.append("valid=" + "x".join(str(size) if isinstance(size, int) else "?" for size in tile.valid))
     if tile.blayout != "RowMajor":
-        parts.append(f"blayout={_BLAYOUTS[tile.blayout]}")
+        parts.append(f"blayout={BLAYOUTS[tile.blayout]}")
     if tile.slayout != "NoneBox":
-        parts.append(f"slayout={_SLAYOUTS[tile.slayout]}")
+        parts.append(f"slayout={SLAYOUTS[tile.slayout]}")
     if tile.fractal != 512:
         parts.append(f"fractal={tile.fractal}")
-    for word, table, what in ((tile.pad, _PADS, "pad"), (tile.compact, _COMPACTS, "compact")):
+    for word, table, what in ((tile.pad, PADS, "pad"), (tile.compact, COMPACTS, "compact")):
         if word not in table:
             emitter.fail(f"tiles with {what} {word} have no counterpart in .pto")
         if table[word]:
@@ -289,7 +289,12 @@ def identity(size: Extent) -> object:
 
 
 __all__ = [
+    "BLAYOUTS",
+    "COMPACTS",
     "DYNAMIC",
+    "LOCATIONS",
+    "PADS",
+    "SLAYOUTS",
     "Handles",
     "Origin",
     "Tile",

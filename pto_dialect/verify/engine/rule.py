@@ -79,7 +79,8 @@ REPORTED_AS: dict[str, str] = {
 
 WITHOUT_EXAMPLE: dict[str, str] = {
     **dict.fromkeys(
-        ("cpp-compiler", "cpp-option", "cpp-compile", "cpp-include", "cpp-translate"), "it is about C++ kernels"
+        ("cpp-compiler", "cpp-option", "cpp-compile", "cpp-include", "cpp-translate", "cpp-emit"),
+        "it is about C++ kernels",
     ),
     "internal": "a known fault of the tools would be fixed, not shown",
     "prove-reread": "a known fault of a pass would be fixed, not shown",
