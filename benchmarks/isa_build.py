@@ -25,7 +25,8 @@ COMPILER = ("g++", "-std=gnu++20", "-O0", "-w", "-fpermissive", "-Winvalid-pch")
 COMPILE_SECONDS = 1800
 GENERATE_SECONDS = 600
 
-_WORD_OF_16_BITS = re.compile(r"unsigned short|_Float16|std::bfloat16_t|__bf16|bfloat16_t|half\b")
+_HALF = re.compile(r"unsigned short|_Float16|half\b")
+_BFLOAT = re.compile(r"std::bfloat16_t|__bf16|bfloat16_t")
 _LAUNCH = re.compile(r"(?:void )?[\w:]*(?:[Ll]aunch|Call|call_)\w*[<(]")
 INCLUDED = re.compile(r'#include\s*[<"](pto/(?!common/)[^">]*)[">]')
 
@@ -145,9 +146,9 @@ def _symbols(folder: Path, file: str, kinds: str) -> dict[str, str]:
 
 
 def _simplified(name: str) -> str:
-    """The name of a function, in which words of 16 bits have one name; that of a template without its parameters,
+    """The name of a function, in which a half is the same as its bits; that of a template without its parameters,
     which compilers spell in several ways."""
-    name = _WORD_OF_16_BITS.sub("short", name)
+    name = _BFLOAT.sub("bfloat", _HALF.sub("word", name))
     depth = 0
     for index, letter in enumerate(name):
         depth += {"<": 1, ">": -1}.get(letter, 0)

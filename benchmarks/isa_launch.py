@@ -85,7 +85,8 @@ def _execute(text: str, given: list[str], buffers: dict[int, np.ndarray], blocks
         raise Failure(REJECTED, f"{error.diagnostics[0].message} [{error.diagnostics[0].rule}]") from None
     except (ProgramError, BindingError) as error:
         said = f"{str(error).splitlines()[0][:200]}{f' [{error.rule}]' if isinstance(error, ProgramError) else ''}"
-        raise Failure(REJECTED if rejection else RAISES, f"{rejection}; {said}" if rejection else said) from None
+        outcome = NOT_MAPPED if "[unmodelled]" in said else RAISES
+        raise Failure(REJECTED if rejection else outcome, f"{rejection}; {said}" if rejection else said) from None
     return rejection
 
 

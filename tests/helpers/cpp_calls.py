@@ -1,8 +1,8 @@
 """Calls of the C++ interface, written down without a compiler, and the program that they become.
 
 A program is a list of declarations ``name = tile Vec f32 16x64 at=0 valid=?x8``, ``name = tensor f32 1x1x1x16x64``,
-``name = number f32 2.5`` or ``name = enum CmpMode 2``, and of calls ``TADD;mode=value dst src0 src1``. Open sizes
-(``?``) are arguments of the function.
+``name = number f32 2.5``, ``name = pointer f32 ub`` or ``name = enum CmpMode 2``, and of calls
+``TADD;mode=value dst src0 src1``. Open sizes (``?``) are arguments of the function.
 """
 
 from __future__ import annotations
@@ -234,6 +234,9 @@ class _Reader:
         type_ = _TYPES.get(element, element.removeprefix("u"))
         number = float(value) if element in _TYPES else int(value, 0)
         return Group("scalar", (element,), f"scalar:{element}", (Operand(type_, number),))
+
+    def _pointer(self, name: str, words: list[str]) -> Group:
+        return Group("ptr", (words[0], words[1]), f"ptr:{words[0]},{words[1]}", (Operand("ptr", name=f"%{name}"),))
 
     def _enum(self, name: str, words: list[str]) -> Group:
         return Group("enum", (words[0],), f"enum:{words[0]}", (Operand("i32", int(words[1])),))

@@ -259,8 +259,10 @@ def _tail_call(reader: InstructionReader, name: str, rest: str, opcode: str) -> 
 
 def _call(reader: InstructionReader, name: str, rest: str, opcode: str) -> Instruction:
     match = _CALLEE.search(rest)
-    if match is None or match[1] == "asm ":
-        return Instruction("asm" if match else "call", name, "", word=rest)
+    if match is None:
+        return Instruction("call", name, "", word=rest)
+    if match[1] == "asm ":
+        return Instruction("asm", name, _result_type(rest[: match.start()]), word=rest)
     opened = rest.find("(", match.end())
     closed = rest.rfind(")") if "[" not in rest else balanced_end(rest, opened) - 1
     arguments = split_list(rest[opened + 1 : closed])

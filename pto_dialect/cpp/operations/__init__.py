@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .addresses import give_address, translate_address, translate_assignment
 from .calls import translate_operation
 from .control import CONTROL_CALLS
+from .copies import MOVES
 from .operands import operands_of
 from .queries import set_element, translate_query
 from .queues import QUEUE_CALLS, pop
@@ -38,6 +39,8 @@ def translate_call(call: Call, emitter: Emitter) -> str | None:
             QUEUE_CALLS[call.name](call, emitter, known)
         case _ if call.name in CONTROL_CALLS:
             CONTROL_CALLS[call.name](call, emitter)
+        case _ if call.name in MOVES:
+            MOVES[call.name](call, emitter)
         case _ if call.name in CALLS:
             CALLS[call.name](call, emitter)
         case _ if call.name in NO_EFFECT:

@@ -12,7 +12,7 @@ from pto_dialect.targets.tcvt_pairs import wraps_by_default
 from .modes import attributes_of, modes_of
 from .operands import Operands, is_same
 from .statement import Named, statement
-from .table import MISSING, Role, Row, rows
+from .table import MISSING, SEQUENCES, Role, Row, rows
 from .tensors import Tensor
 from .tiles import Tile, as_scratch, full_size, number_of
 
@@ -36,10 +36,22 @@ _TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
 
 def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named | None:
     """Emits the operation that a call is, and returns its result, if it has one."""
+    groups = [one for one in call.groups if one.kind not in ("enum", "event")]
+    parts = SEQUENCES.get((call.name, len(groups)))
+    if parts is None:
+        return _emit(call.name, groups, call, emitter, known)
+    for number, (name, places) in enumerate(parts):
+        if number and emitter.target != "a5":
+            emitter.emit("pto.barrier <PIPE_V>")
+        _emit(name, [groups[place] for place in places], call, emitter, known)
+    return None
+
+
+def _emit(name: str, groups: Sequence[Group], call: Call, emitter: Emitter, known: Operands) -> Named | None:
+    """Emits the operation with a name of the interface."""
     modes = modes_of(call, emitter)
     modes |= {mode: value for mode, value in _defaults(call).items() if mode not in modes}
-    groups = [one for one in call.groups if one.kind not in ("enum", "event")]
-    row = _row(call, groups, modes, emitter)
+    row = _row(name, groups, modes, emitter)
     mnemonic = row.mnemonic
     op = op_class(mnemonic)
     attributes = attributes_of(op, modes, call, emitter)
@@ -74,10 +86,10 @@ def _defaults(call: Call) -> dict[str, str]:
             return {}
 
 
-def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
+def _row(called: str, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
     of_ranks = any(group.kind == "group" for group in groups)
-    plain = call.name in rows() or call.name in MISSING
-    name = call.name if plain and not of_ranks else f"comm::{call.name}"
+    plain = called in rows() or called in MISSING
+    name = called if plain and not of_ranks else f"comm::{called}"
     found = rows().get(name, ())
     for row in found:
         key, value = row.mode
@@ -87,9 +99,9 @@ def _row(call: Call, groups: Sequence[Group], modes: dict[str, str], emitter: Em
             and (not key or modes.get(key) == value)
         ):
             return row
-    written = f"{call.name}({', '.join(map(_shown, groups))})"
+    written = f"{called}({', '.join(map(_shown, groups))})"
     if found:
-        emitter.fail(f"{written}: the dialect has no such form of {call.name}")
+        emitter.fail(f"{written}: the dialect has no such form of {called}")
     reason = MISSING.get(name)
     emitter.fail(f"{written} has no counterpart in .pto", reason or "")
 
@@ -184,6 +196,8 @@ def _adjusted(
         elif isinstance(source, Tile) and isinstance(destination, Tensor):
             source, destination = known.tensors.moved(source, destination)
         return {**given, "src": [source], "dst": [destination]}
+    if op.name == "pto.tquant.mx":
+        return {name: [_with_known_sizes(one) for one in values] for name, values in given.items()}
     if op.name in _POWERS and "tmp" in given and not _is_float(given["dst"][0]):
         return {name: values for name, values in given.items() if name != "tmp"}
     if op.name == "pto.tcvt":
@@ -210,6 +224,14 @@ def _of_same_shape(given: dict[str, list[Given]], call: Call, known: Operands) -
         return known.handles.first_part(tile, shape, call)
 
     return {**given, "src": [narrowed(source)], "dst": [narrowed(destination)]}
+
+
+def _with_known_sizes(one: Given) -> Given:
+    """Returns a tile whose type states the sizes that are constant."""
+    if not isinstance(one, Tile):
+        return one
+    row, col = (size if (number := number_of(size)) is None else number for size in one.valid)
+    return one._replace(valid=(row, col))
 
 
 def _is_float(one: Given) -> bool:
@@ -259,8 +281,8 @@ def _paired(one: Given, emitter: Emitter) -> Given:
     if isinstance(one, Tile):
         if not _is_packed(one):
             return one
-        rows_, cols = one.valid
-        if not isinstance(cols, int):
+        rows_, cols = one.valid[0], number_of(one.valid[1])
+        if cols is None:
             emitter.fail(f"a vector tile of {one.element} has constant valid columns in .pto")
         return one._replace(cols=one.cols // 2, valid=(rows_, -(-cols // 2)))
     *outer, cols = one.sizes

@@ -94,9 +94,8 @@ def _push(call: Call, emitter: Emitter, known: Operands) -> None:
     if any(call.modes.get(mode, "NoRelu") != "NoRelu" for mode in ("quant", "relu")):
         emitter.fail("TPUSH with quantisation or relu is not translated", "convert the tile after TPOP")
     tile = known.value(tile_of(_tile_group(call, emitter), emitter), call)
-    extra = _core(call, emitter)
-    text = f"pto.tpush({tile.name}, {name}{extra} : {tile.type}, {_PIPE}) {{split = {_split(call, queue)}}}"
-    emitter.emit(text)
+    text = f"pto.tpush({tile.name}, {name} : {tile.type}, {_PIPE}) {{split = {_split(call, queue)}}}"
+    emitter.emit(text + _core(call, emitter))
 
 
 def _free(call: Call, emitter: Emitter, known: Operands) -> None:
@@ -117,16 +116,16 @@ def pop(call: Call, emitter: Emitter, known: Operands) -> Origin:
     tile = tile._replace(valid=(row, col))
     type_ = tile_type(tile, emitter)
     value = Named(emitter.define(f"pto.declare_tile -> {type_}", call.label or "tile"), type_)
-    extra = _core(call, emitter)
-    emitter.emit(f"pto.tpop({value.name}, {name}{extra} : {type_}, {_PIPE}) {{split = {_split(call, queue)}}}")
+    text = f"pto.tpop({value.name}, {name} : {type_}, {_PIPE}) {{split = {_split(call, queue)}}}"
+    emitter.emit(text + _core(call, emitter))
     known.handles.define(as_address(tile, call), value, call)
     return Origin(value, tile)
 
 
 def _core(call: Call, emitter: Emitter) -> str:
-    """Returns the operand with the vector core that a call states."""
+    """Returns the clause with the vector core that a call states."""
     number = next((group.operands[0] for group in call.groups if group.kind == "scalar"), None)
-    return "" if number is None else f", {emitter.cast(number, 'i64')}"
+    return "" if number is None else f" aiv_subblockid({emitter.cast(number, 'i64')})"
 
 
 def _tile_group(call: Call, emitter: Emitter) -> Group:

@@ -169,6 +169,7 @@ NO_EFFECT = frozenset(
         "SetKAligned",
         "ResetMadMode",
         "set_padding",
+        "mem_bar",
     )
 )
 """Functions that change nothing for operations on tiles, which set masks and modes themselves."""

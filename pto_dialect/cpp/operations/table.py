@@ -231,6 +231,12 @@ comm::TTEST comm.ttest signal #cmpValue:i32
 comm::TWAIT comm.twait signal #cmpValue:i32
 """
 
+_REGISTERS = """
+CreatePredicate vlds vldas vldus vsts vstas vstus vdup vadd vadds vsub vmul vmuls vdiv vmax vmaxs vmin vmins vabs vneg
+vexp vln vsqrt vrelu vand vor vxor vnot vshl vshls vshr vshrs vcvt vsel vcmp vcmps vcadd vcmax vcmin vmula vintlv
+vdintlv vgather2 vscatter
+"""
+
 MISSING = {
     "SETFMATRIX": "the dialect has no convolution",
     "SET_IMG2COL_PADDING": "the dialect has no convolution",
@@ -239,7 +245,6 @@ MISSING = {
     "TADDDEQRELU": "the dialect has no addition with dequantisation and relu",
     "TADDRELUCONV": "the dialect has no addition with relu and conversion",
     "TSUBRELUCONV": "the dialect has no subtraction with relu and conversion",
-    "TSUBRELU": "the dialect has no subtraction with relu: write TSUB and TRELU",
     "TFUSEDMULADD": "the dialect has no fused multiplication and addition: write TMUL and TADD",
     "TFUSEDMULADDRELU": "the dialect has no fused multiplication and addition with relu: write TMUL, TADD and TRELU",
     "TMULADDDST": "the dialect has no multiplication that adds to its destination: write TMUL and TADD",
@@ -256,8 +261,18 @@ MISSING = {
     "TPREFETCH_ASYNC": "asynchronous transfers are not translated",
     "comm::TPUT_ASYNC": "asynchronous transfers are not translated",
     "comm::TGET_ASYNC": "asynchronous transfers are not translated",
+    **dict.fromkeys(_REGISTERS.split(), "vector registers are not translated: use operations of tiles"),
 }
 """Why names of the interface are no operation of the dialect."""
+
+SEQUENCES: dict[tuple[str, int], tuple[tuple[str, tuple[int, ...]], ...]] = {
+    ("TROWARGMAX", 4): (("TROWMAX", (0, 2, 3)), ("TROWARGMAX", (1, 2, 3))),
+    ("TROWARGMIN", 4): (("TROWMIN", (0, 2, 3)), ("TROWARGMIN", (1, 2, 3))),
+    ("TCOLARGMAX", 4): (("TCOLMAX", (0, 2)), ("TCOLARGMAX", (1, 2, 3))),
+    ("TCOLARGMIN", 4): (("TCOLMIN", (0, 2)), ("TCOLARGMIN", (1, 2, 3))),
+    ("TSUBRELU", 3): (("TSUB", (0, 1, 2)), ("TRELU", (0, 0))),
+}
+"""Calls that are two operations one after the other, with as many operands: names, and the operands that each takes."""
 
 
 @cache
@@ -286,4 +301,4 @@ def _role(text: str) -> Role:
     return Role("tile", tuple(name.split("+")), location)
 
 
-__all__ = ["MISSING", "Role", "Row", "rows"]
+__all__ = ["MISSING", "SEQUENCES", "Role", "Row", "rows"]

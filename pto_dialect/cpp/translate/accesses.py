@@ -23,13 +23,20 @@ _UNREADABLE = "the local memory is accessed in a way that cannot be translated"
 
 def element_bytes(element: str) -> int:
     """Returns the size of an element of a pointer."""
+    element = element.partition(",")[0]
     if element in _ELEMENT_BYTES:
         return _ELEMENT_BYTES[element]
     digits = "".join(letter for letter in element if letter.isdigit())
     return int(digits) // 8 if element.lstrip("usi") == digits and digits else 1
 
 
-# -------------------------------------------------------------------- global memory
+# -------------------------------------------------------------------- memory of pointers
+
+
+def same_memory(element: str, pointer: str) -> str:
+    """Returns an element type for a pointer into the memory of another one: ``i8, ub`` for ``f32, ub``."""
+    _, comma, space = pointer.partition(",")
+    return f"{element}{comma}{space}"
 
 
 def translate_address(instruction: Instruction, ctx: Context) -> Operand | None:
@@ -79,29 +86,32 @@ def _bytewise(instruction: Instruction, pointer: Pointer, constant: int, ctx: Co
     index = ctx.constant(constant, "index")
     for value, stride in split_indices(ctx.module, instruction)[1]:
         index = _plus(index, _times(ctx.index(ctx.operand(value)), stride, ctx), ctx)
-    base = ctx.pointer_name(Operand("ptr", origin=pointer), "i8")
-    moved = ctx.writer.define(f"pto.addptr {base}, {index} : !pto.ptr<i8> -> !pto.ptr<i8>", instruction.name, True)
-    cast = f"pto.castptr {moved} : !pto.ptr<i8> -> !pto.ptr<{element}>"
+    byte = same_memory("i8", element)
+    base = ctx.pointer_name(Operand("ptr", origin=pointer), byte)
+    types = f"!pto.ptr<{byte}> -> !pto.ptr<{byte}>"
+    moved = ctx.writer.define(f"pto.addptr {base}, {index} : {types}", instruction.name, True)
+    cast = f"pto.castptr {moved} : !pto.ptr<{byte}> -> !pto.ptr<{element}>"
     return ctx.new_pointer(ctx.writer.define(cast, instruction.name, True), element)
 
 
-def _place(operand: Operand, element: str, ctx: Context) -> tuple[str, str]:
-    """Returns base and index of an access to an element in global memory."""
+def _place(operand: Operand, element: str, ctx: Context) -> tuple[str, str, str]:
+    """Returns base and index of an access to an element, and the type of the base."""
     pointer = operand.origin
     zero = ctx.constant(0, "index")
     if not isinstance(pointer, Pointer):
         ctx.fail("a null pointer is accessed")
+    element = same_memory(element, pointer.element)
     if pointer.element == element:
-        return pointer.base, pointer.index or zero
-    return ctx.pointer_name(operand, element), zero
+        return pointer.base, pointer.index or zero, f"!pto.ptr<{element}>"
+    return ctx.pointer_name(operand, element), zero, f"!pto.ptr<{element}>"
 
 
 def _load_global(instruction: Instruction, ctx: Context) -> Operand:
     element = scalar_type(instruction.type)
     if instruction.type not in _BYTES or instruction.type == "i1":
         ctx.fail(f"a load of type {instruction.type} from global memory cannot be translated")
-    base, index = _place(ctx.operand(instruction.operands[0]), element, ctx)
-    body = f"pto.load_scalar {base}[{index}] : !pto.ptr<{element}> -> {element}"
+    base, index, type = _place(ctx.operand(instruction.operands[0]), element, ctx)
+    body = f"pto.load_scalar {base}[{index}] : {type} -> {element}"
     name = ctx.writer.define(body, instruction.name)
     if instruction.type != "ptr":
         return Operand(instruction.type, name=name)
@@ -115,8 +125,8 @@ def _store_global(instruction: Instruction, ctx: Context) -> None:
     if value.type not in _BYTES or value.type == "i1":
         ctx.fail(f"a store of type {value.type} to global memory cannot be translated")
     element = scalar_type(value.type)
-    base, index = _place(ctx.operand(instruction.operands[1]), element, ctx)
-    ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : !pto.ptr<{element}>, {element}")
+    base, index, type = _place(ctx.operand(instruction.operands[1]), element, ctx)
+    ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : {type}, {element}")
 
 
 # -------------------------------------------------------------------- local memory

@@ -17,6 +17,11 @@ PURE = frozenset(("__pto_constant",))
 """Functions whose result depends on their arguments alone."""
 
 
+_WITHOUT_EFFECT = re.compile(r'asm (?:sideeffect )?"(?:\s*nop\s*|MOV \$\{?0\}?, (?:SYS_CNT|PC)\\0A)?"', re.IGNORECASE)
+"""Assembly that does nothing, or reads the clock or the position in the program."""
+_CLOCK = "SYS_CNT"
+
+
 @dataclass(frozen=True, slots=True)
 class RawGroup:
     """A descriptor and the operands after it."""
@@ -54,6 +59,16 @@ def plain_name(symbol: str) -> str:
 def is_interface(instruction: Instruction) -> bool:
     """Returns whether an instruction calls a function of the interface."""
     return instruction.opcode == "call" and plain_name(instruction.word).startswith("__pto_")
+
+
+def is_idle(instruction: Instruction) -> bool:
+    """Returns whether an instruction is assembly that changes nothing: it matters only where its result is used."""
+    return instruction.opcode == "asm" and _WITHOUT_EFFECT.search(instruction.word) is not None
+
+
+def is_clock(instruction: Instruction) -> bool:
+    """Returns whether an instruction is assembly that reads the clock, which does not advance in a run."""
+    return is_idle(instruction) and _CLOCK in instruction.word
 
 
 def call_name(instruction: Instruction, module: Module) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -18,6 +19,7 @@ from .memory import LocalMemory
 from .ranges import Range
 from .writer import Writer, location_text
 
+_ADDRESS = re.compile(r"(?:inttoptr )?\(i64 (-?\d+) to ptr\)")
 _SCALARS = frozenset(("i1", "i8", "i16", "i32", "i64", "half", "bfloat", "float", "double"))
 
 
@@ -115,9 +117,12 @@ class Context:
                 self.fail(f"the value {operand.name!r} is not computed by instructions that can be translated")
             return known
         text = self.module.string(operand) if isinstance(operand, Global) else None
-        if text is None:
-            self.fail(f"the constant {getattr(operand, 'text', operand)} cannot be translated")
-        return Operand("ptr", text)
+        if text is not None:
+            return Operand("ptr", text)
+        stated = str(getattr(operand, "text", operand))
+        if address := _ADDRESS.fullmatch(stated):
+            return Operand("i64", int(address[1]))
+        self.fail(f"the constant {stated} cannot be translated")
 
     def type(self, type: str) -> str:
         """Returns the ``.pto`` type of a scalar type."""

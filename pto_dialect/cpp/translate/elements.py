@@ -27,6 +27,8 @@ class Elements:
     def __init__(self, function: Function, order: list[str], memory: LocalMemory) -> None:
         self._parents: dict[object, object] = {}
         self._votes: dict[object, Counter[str]] = {}
+        self._spaces: dict[object, str] = {}
+        """The memory of what is not global."""
         self._memory = memory
         for name in order:
             for instruction in function.blocks[name].instructions:
@@ -38,8 +40,10 @@ class Elements:
 
     def of(self, pointer: Value | Variable) -> str:
         """Returns the element type of a pointer."""
-        votes = self._votes.get(self._root(pointer))
-        return votes.most_common(1)[0][0] if votes else "i8"
+        root = self._root(pointer)
+        votes = self._votes.get(root)
+        element = votes.most_common(1)[0][0] if votes else "i8"
+        return f"{element}, {self._spaces[root]}" if root in self._spaces else element
 
     def replace_votes(self, pointer: Value, votes: Counter[str]) -> None:
         """Makes ``votes`` those of a pointer."""
@@ -63,6 +67,8 @@ class Elements:
         votes = self._votes.pop(b, None)
         if votes:
             self._votes.setdefault(a, Counter()).update(votes)
+        if b in self._spaces:
+            self._spaces[a] = self._spaces.pop(b)
 
     def _vote(self, pointer: object, element: str, weight: int = 1) -> None:
         self._votes.setdefault(self._root(pointer), Counter())[element] += weight
@@ -74,8 +80,12 @@ class Elements:
         elif opcode == "call":
             for group in groups_of(instruction, self._memory.module):
                 pointer = group.operands[0] if group.operands and group.kind in ("global", "ptr") else None
-                if isinstance(pointer, Value) and group.fields and group.fields[0] != "void":
+                if not isinstance(pointer, Value) or not group.fields:
+                    continue
+                if group.fields[0] != "void":
                     self._vote(pointer, _spelled(group.fields[0]), _WEIGHT)
+                if group.kind == "ptr" and group.fields[1:2] not in ((), ("gm",)):
+                    self._spaces[self._root(pointer)] = group.fields[1]
         elif instruction.type == "ptr" and opcode in ("getelementptr", "phi", "select", "freeze", "addrspacecast"):
             joined = operands[:1] if opcode == "getelementptr" else operands
             for operand in joined:

@@ -15,7 +15,7 @@ from ..llvm.model import Constant, Function, Global, Instruction, Operand, Value
 from ..llvm.reader import Module
 from ..llvm.types import TypeReadError
 from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
-from .calls import is_interface, plain_name
+from .calls import is_idle, is_interface, plain_name
 from .choices import number_choices
 from .flow.tree import Variable
 from .linear import multiple_of
@@ -104,6 +104,8 @@ class LocalMemory:
 
     def _note(self, instruction: Instruction) -> None:
         opcode = instruction.opcode
+        if is_idle(instruction):
+            return
         if opcode == "asm":
             raise MemoryError_(instruction, *describe(instruction))
         if opcode == "load":

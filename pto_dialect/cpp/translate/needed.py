@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..llvm.model import Function, Instruction
-from .calls import PURE, is_interface, plain_name
+from .calls import PURE, is_idle, is_interface, plain_name
 from .flow.cfg import ControlFlow
 from .flow.tree import Counted
 
@@ -43,6 +43,8 @@ def find_needed(function: Function, flow: ControlFlow, counted: dict[str, Counte
 
 
 def _has_effect(instruction: Instruction) -> bool:
+    if is_idle(instruction):
+        return False
     if instruction.opcode != "call":
         return instruction.opcode in _EFFECTS or (instruction.opcode == "load" and "volatile" in instruction.flags)
     if is_interface(instruction):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..llvm.model import Instruction
+from .calls import is_clock
 from .context import Context
 from .folding import compare, fold, neutral, signed, unsigned
 from .interface import Operand
@@ -207,9 +208,9 @@ def _to_integer(instruction: Instruction, ctx: Context) -> Operand:
 
 def _to_pointer(instruction: Instruction, ctx: Context) -> Operand:
     number = ctx.operand(instruction.operands[0])
-    if number.value == 0:
-        return Operand("ptr", 0)
     element = ctx.elements.of(instruction)
+    if number.value == 0 and "," not in element:
+        return Operand("ptr", 0)
     name = ctx.name(number)
     if number.type != "i64":
         name = ctx.writer.define(f"arith.extui {name} : {ctx.type(number.type)} to i64", "address", True)
@@ -293,6 +294,10 @@ def _swap_bytes(operand: Operand, ctx: Context) -> Operand:
     return found
 
 
+def _clock(instruction: Instruction, ctx: Context) -> Operand | None:
+    return Operand(instruction.type, 0) if is_clock(instruction) else None
+
+
 _TRANSLATIONS: dict[str, Callable[[Instruction, Context], Operand | None]] = {
     **dict.fromkeys(_BINARY, _binary),
     **dict.fromkeys(_CASTS, _cast),
@@ -308,4 +313,5 @@ _TRANSLATIONS: dict[str, Callable[[Instruction, Context], Operand | None]] = {
     "ptrtoint": _to_integer,
     "inttoptr": _to_pointer,
     "call": _intrinsic,
+    "asm": _clock,
 }

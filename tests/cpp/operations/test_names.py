@@ -8,13 +8,16 @@ from pathlib import Path
 from pto_dialect.cpp.operations.addresses import ADDRESSES
 from pto_dialect.cpp.operations.queues import QUEUE_CALLS
 from pto_dialect.cpp.operations.sync import CALLS, NO_EFFECT
-from pto_dialect.cpp.operations.table import MISSING, rows
+from pto_dialect.cpp.operations.table import MISSING, SEQUENCES, rows
 
 FILE = Path(__file__).with_name("names.txt")
 
 
 def meaning(name: str) -> str:
     """What a call of ``name`` becomes."""
+    for (called, _), parts in SEQUENCES.items():
+        if called == name and name not in rows():
+            return " then ".join(meaning(part) for part, _ in parts)
     if name in rows():
         return ", ".join(dict.fromkeys(row.mnemonic for row in rows()[name]))
     if name in MISSING:

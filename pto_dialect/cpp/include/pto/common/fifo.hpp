@@ -20,8 +20,23 @@ struct TPipe {
     static constexpr bool is_v2c_ctrl = DIR_TYPE == DIR_V2C_CTRL;
     static_assert(SlotNum >= 1, "a queue has at least one slot");
 
+    // The sides of a queue; the cores know their positions in it.
+    struct Producer {};
+    struct Consumer {};
+
     using RingFiFo = RingFIFO<SlotSize, SlotNum, LocalSlotNum>;
     RingFiFo fifo;
+
+    // A consumer reports every half queue that it has freed (all of a queue of two), a producer waits for it where it
+    // begins to fill that part again: the reports that are left after so many tiles.
+    static constexpr uint32_t SyncPeriod = SlotNum > 2 ? SlotNum / 2 : SlotNum;
+    static constexpr uint32_t countPendingFreeCredits(uint32_t tiles)
+    {
+        uint32_t pending = 0;
+        for (uint32_t tile = 0; tile < tiles; ++tile)
+            pending += ((tile + 1) % SyncPeriod == 0) - (tile >= SlotNum && tile % SyncPeriod == 0);
+        return pending;
+    }
 
     template <class PtoT>
     PTO_INTERNAL explicit TPipe(PtoT *slots, uint32_t vector_buffer, uint32_t cube_buffer)

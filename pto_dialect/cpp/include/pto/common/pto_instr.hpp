@@ -5,6 +5,9 @@
 #include "pto/common/fixpipe.hpp"
 #include "pto/common/pto_tile.hpp"
 #include "pto/common/utils.hpp"
+#if defined(PTO_NPU_ARCH_A5)
+#include "pto/detail/registers.hpp"
+#endif
 
 namespace pto {
 
@@ -573,6 +576,21 @@ PTO_INTERNAL void TPRINT(PtoT &src, Tmp &...tmp)
     pto_detail::issue(PTO_NAMED("TPRINT", pto_detail::Mode<"format", Format, PrintFormat::Width8_Precision4>), src, tmp...);
 }
 
+#if defined(PTO_NPU_ARCH_A5)
+// A TMOV from rows to boxes of 16 rows, as kernels call it below the interface.
+template <class PtoT, class PtoD, class PtoS>
+PTO_INTERNAL void TMovToVecNd2Nz(typename PtoD::TileDType dst, typename PtoS::TileDType src, uint32_t rows, uint32_t cols, uint32_t)
+{
+    PtoD to;
+    PtoS from;
+    to.data() = dst;
+    from.data() = src;
+    to.RowMaskInternal = from.RowMaskInternal = rows;
+    to.ColMaskInternal = from.ColMaskInternal = cols;
+    pto_detail::issue("TMOV", to, from);
+}
+#endif
+
 // Queues between cores.
 
 #define PTO_SPLIT pto_detail::Mode<"split", Split>
@@ -608,6 +626,7 @@ template <class PtoP, TileObject PtoT, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(PtoP &pipe, PtoT &tile, Events &...events)
 {
     (events.Wait(), ...);
+    tile.pto_address = -1; // where the tile was does not matter
     tile.pto_address = pto_detail::alias(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe);
     return {};
 }
@@ -615,6 +634,7 @@ template <class PtoP, TileObject PtoT, TileSplitAxis Split, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(PtoP &pipe, PtoT &tile, int32_t subblock, Events &...events)
 {
     (events.Wait(), ...);
+    tile.pto_address = -1; // where the tile was does not matter
     tile.pto_address = pto_detail::alias(PTO_NAMED("TPOP", PTO_SPLIT), tile, pipe, subblock);
     return {};
 }
@@ -622,6 +642,7 @@ template <TileObject PtoT, QueueObject PtoP, Awaited... Events>
 PTO_INTERNAL RecordEvent TPOP(PtoT &tile, PtoP &pipe, Events &...events)
 {
     (events.Wait(), ...);
+    tile.pto_address = -1; // where the tile was does not matter
     tile.pto_address = pto_detail::alias("TPOP", tile, pipe);
     return {};
 }

@@ -109,7 +109,6 @@ PTO_SETTING(set_loop3_para)
 PTO_SETTING(set_rpt_offset)
 PTO_SETTING(load_cbuf_to_ca_mx)
 PTO_SETTING(load_cbuf_to_cb_mx)
-PTO_SETTING(preload)
 // Global memory past the cache.
 template <class PtoT>
 PTO_INTERNAL PtoT ld_dev(PtoT *address, int16_t offset = 0)
@@ -117,11 +116,16 @@ PTO_INTERNAL PtoT ld_dev(PtoT *address, int16_t offset = 0)
     return *reinterpret_cast<volatile PtoT *>(reinterpret_cast<char *>(address) + offset);
 }
 template <class PtoT>
-PTO_INTERNAL void st_dev(PtoT value, PtoT *address, int16_t offset = 0)
+PTO_INTERNAL void st_dev(std::type_identity_t<PtoT> value, PtoT *address, int16_t offset = 0)
 {
     *reinterpret_cast<volatile PtoT *>(reinterpret_cast<char *>(address) + offset) = value;
 }
-PTO_INTERNAL int64_t get_icache_prl_st() { return __pto_query<int64_t>("get_icache_prl_st"); }
+// The cache of instructions is always filled.
+template <class... PtoN>
+PTO_INTERNAL void preload(PtoN...)
+{
+}
+PTO_INTERNAL int64_t get_icache_prl_st() { return 0; }
 
 #define PTO_PRODUCT(name)                                                                           \
     template <class PtoC, class PtoA, class PtoB, class... PtoN>                                    \

@@ -1,0 +1,116 @@
+"""Moves of bytes between memories, below the operations of tiles: bursts with a distance between them.
+
+Source: docs/reference/layouts.md, "Transfers".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pto_dialect.ir.core.registry import op_class
+
+from .statement import Named, generic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..translate.interface import Call, Emitter, Group, Operand
+
+_BLOCK = 32
+"""Bytes that the older moves count in."""
+
+
+class _Form(NamedTuple):
+    """The numbers of a move in the order of C++, and the operation that has operands with these names."""
+
+    operation: str
+    numbers: tuple[str, ...]
+    targets: tuple[str, ...] = ("a2a3", "a5")
+
+
+_BURSTS = ("sid", "n_burst", "len_burst", "src_stride", "dst_stride")
+_FORMS = {
+    "copy_ubuf_to_ubuf": _Form("copy_ubuf_to_ubuf", _BURSTS),
+    "copy_cbuf_to_ubuf": _Form("copy_cbuf_to_ubuf", _BURSTS, ("a5",)),
+    "copy_ubuf_to_cbuf": _Form("copy_ubuf_to_cbuf", _BURSTS, ("a5",)),
+    "copy_gm_to_ubuf": _Form("copy_gm_to_ubuf", _BURSTS),
+    "copy_ubuf_to_gm": _Form("copy_ubuf_to_gm", _BURSTS),
+    "copy_gm_to_ubuf_align_v2": _Form(
+        "copy_gm_to_ubuf",
+        ("sid", "n_burst", "len_burst", "left_padding_count", "right_padding_count", "data_select_bit", "l2_cache_ctl",
+         "gm_stride", "ub_stride"),
+    ),
+    "copy_ubuf_to_gm_align_v2": _Form(
+        "copy_ubuf_to_gm",
+        ("sid", "n_burst", "len_burst", "l2_cache_ctl", "burst_dst_stride", "burst_src_stride"),
+    ),
+}  # fmt: skip
+"""Moves whose first operands are the destination and the source."""
+_IN_BYTES = {"copy_gm_to_ubuf": ("gm_stride", "ub_stride"), "copy_ubuf_to_gm": ("burst_src_stride", "burst_dst_stride")}
+"""Operations that count bytes and distances between the beginnings of bursts, with their names of both distances, that
+of the source first; the moves of the same name count blocks and gaps."""
+_FLAGS = frozenset(("data_select_bit",))
+
+
+def move(call: Call, emitter: Emitter) -> None:
+    """Emits a move of bytes."""
+    form = _FORMS[call.name]
+    destination, source, *rest = call.groups
+    if len(rest) != len(form.numbers) or emitter.target not in form.targets:
+        emitter.fail(f"{call.name} with {len(call.groups)} operands has no counterpart in .pto on {emitter.target}")
+    numbers = {name: group.operands[0] for name, group in zip(form.numbers, rest, strict=True)}
+    element = _element(destination, source)
+    values = {
+        "source": _pointer(source, element, emitter),
+        "destination": _pointer(destination, element, emitter),
+        **_numbers(form.operation, numbers, call.name == form.operation, emitter),
+    }
+    op = op_class(f"pto.{form.operation}")
+    emitter.emit(generic(op, {name: [value] for name, value in values.items()}, {}))
+
+
+def _element(*groups: Group) -> str:
+    """Returns the element type of the pointers; bytes where C++ does not state one, or states two."""
+    elements = {group.fields[0] for group in groups}
+    element = elements.pop()
+    return element if not elements and element[0] in "fbiu" and element not in ("i1", "i4") else "i8"
+
+
+def _pointer(group: Group, element: str, emitter: Emitter) -> Named:
+    space = group.fields[1]
+    type_ = f"{element}, {space}" if space != "gm" else element
+    return Named(emitter.pointer(group.operands[0], type_), f"!pto.ptr<{element}, {space}>")
+
+
+def _numbers(operation: str, numbers: dict[str, Operand], in_blocks: bool, emitter: Emitter) -> dict[str, Named]:
+    """Returns the numbers of an operation; those of moves that count blocks are converted to bytes."""
+    names = {name: emitter.cast(number, "i64") for name, number in numbers.items()}
+    strides = _IN_BYTES.get(operation)
+    if strides is not None and in_blocks:
+        length = names["len_burst"]
+        for gap, stride in zip(("src_stride", "dst_stride"), strides, strict=True):
+            names[stride] = _bytes(_sum(length, names.pop(gap), emitter), emitter)
+        names["len_burst"] = _bytes(length, emitter)
+        zero = emitter.constant(0, "i64")
+        for name in ("left_padding_count", "right_padding_count", "data_select_bit", "l2_cache_ctl"):
+            if operation == "copy_gm_to_ubuf" or name == "l2_cache_ctl":
+                names[name] = zero
+    found = {name: Named(value, "i64") for name, value in names.items()}
+    for name in _FLAGS & set(found):
+        bit = emitter.define(f"arith.cmpi ne, {found[name].name}, {emitter.constant(0, 'i64')} : i64", "padded")
+        found[name] = Named(bit, "i1")
+    return found
+
+
+def _sum(first: str, second: str, emitter: Emitter) -> str:
+    return emitter.define(f"arith.addi {first}, {second} : i64", "pitch")
+
+
+def _bytes(blocks: str, emitter: Emitter) -> str:
+    return emitter.define(f"arith.muli {blocks}, {emitter.constant(_BLOCK, 'i64')} : i64", "bytes")
+
+
+MOVES: dict[str, Callable[[Call, Emitter], None]] = dict.fromkeys(_FORMS, move)
+"""Functions that move bytes."""
+
+__all__ = ["MOVES"]
