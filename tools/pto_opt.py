@@ -272,12 +272,16 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
 def _check_emitting(ctx: click.Context, given: dict[str, Any]) -> None:
     """Refuses options about the form of .pto text, and others that print no module, together with ``--emit cpp``."""
     for option, name in (
-        *(("generic", "--print-op-generic"), ("debuginfo", "--print-debuginfo"), ("verify_only", "--verify-only")),
+        *(
+            ("print_op_generic", "--print-op-generic"),
+            ("print_debuginfo", "--print-debuginfo"),
+            ("verify_only", "--verify-only"),
+        ),
         *(("split_input_file", "--split-input-file"), ("verify_diagnostics", "--verify-diagnostics")),
         *(("stats", "--stats"), ("cycles", "--cycles"), ("memory_report", "--memory-report")),
         *(("fix", "--fix"), ("layout", "--format"), ("exact_generic", "--exact-generic")),
     ):
-        if given.get(option) or given.get(name.lstrip("-").replace("-", "_")):
+        if given[option]:
             raise click.UsageError(f"--emit cpp prints C++ text; it does not go with {name}", ctx)
 
 

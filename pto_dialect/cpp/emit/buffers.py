@@ -50,7 +50,9 @@ def _location(value: SSAValue) -> str:
     return ""
 
 
-def _declare(op: Operation, w: Writer, row: Expr | None, col: Expr | None, type_: t.TileBufType | None = None) -> Expr:
+def declare_tile(
+    op: Operation, w: Writer, row: Expr | None, col: Expr | None, type_: t.TileBufType | None = None
+) -> Expr:
     """Declares the tile that an operation gives, with its run-time sizes; ``type_`` replaces that of the result."""
     result = op.results[0]
     type_ = type_ or w.tile_type(result, op)
@@ -87,7 +89,7 @@ def emit_tile(op: Operation, w: Writer) -> None:
     placed = _optional(groups["addr"], op, w)
     if placed is None and w.shared.placed:
         fail(op, "this tile has no address, others have one", "run -p assign-memory first, so that all have one")
-    tile = _declare(op, w, row, col)
+    tile = declare_tile(op, w, row, col)
     if placed is not None:
         w.line(f"TASSIGN({tile.text}, {address(placed).text});")
 
@@ -96,7 +98,7 @@ def emit_tile(op: Operation, w: Writer) -> None:
 def emit_assignment(op: Operation, w: Writer) -> None:
     """The tile at another address: a new variable."""
     tile, at = (w.get(value, op) for value in op.operands)
-    new = _declare(op, w, *_valid_of(tile))
+    new = declare_tile(op, w, *_valid_of(tile))
     w.line(f"TASSIGN({new.text}, {address(at).text});")
 
 
@@ -106,7 +108,7 @@ def emit_reshape(op: Operation, w: Writer) -> None:
     if isinstance(op.operands[0].type, t.ShapedView):
         fail(op, "a tensor in another shape has no form in C++", "make another view of its pointer")
     source = w.get(op.operands[0], op)
-    new = _declare(op, w, *_valid_of(source))
+    new = declare_tile(op, w, *_valid_of(source))
     w.line(f"TRESHAPE({new.text}, {source.text});")
 
 
@@ -123,7 +125,7 @@ def emit_window(op: Operation, w: Writer) -> None:
             fail(op, "a window of a boxed tile has no form in C++", "take it with textract")
         # Its lines lie as far apart as those of the whole tile, whose type it has therefore.
         part = parent.replace(valid=(part.valid_rows, part.valid_cols))
-    new = _declare(op, w, row, col, part)
+    new = declare_tile(op, w, row, col, part)
     w.line(f"TSUBVIEW({new.text}, {source.text}, {offsets[0].text}, {offsets[1].text});")
 
 
@@ -305,4 +307,4 @@ def number_of(attribute: object) -> int | None:
     return int(attribute.value.data) if isinstance(attribute, IntegerAttr) else None
 
 
-__all__ = ["address", "declare_tensor", "groups_of", "number_of", "tensor"]
+__all__ = ["address", "declare_tensor", "declare_tile", "groups_of", "number_of", "tensor"]

@@ -12,7 +12,7 @@ from pto_dialect.diagnostics.file_kinds import EMITTED
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.roles import Role, has_role
 
-from . import buffers, calls, control, machine, scalars  # noqa: F401  (they register what emits operations)
+from . import buffers, calls, control, machine, queues, scalars  # noqa: F401  (they register what emits operations)
 from .ctypes import Aliases
 from .errors import fail
 from .expression import Expr
@@ -49,8 +49,12 @@ def emit_module(module: ModuleOp, source: str = "", target: str | None = None) -
     for one in functions:
         shared.functions[one.symbol] = names.fresh(identifier(one.symbol, "kernel"))
     shared.placed = any(_has_address(op) for op in module.walk())
+    pair = _pair(functions)
     kinds = {one.kind for one in functions if not one.is_called}
-    texts = [_function(one, shared, len(kinds - {""}) > 1) for one in _callees_first(functions)]
+    switched = len(kinds - {""}) > 1
+    texts = [_function(one, shared, switched, one in pair) for one in _callees_first(functions)]
+    if pair:
+        texts.append(_kernel_of_both(pair, shared))
     parts = [_head(source, shared.target), "#include <pto/pto-inst.hpp>\nusing namespace pto;"]
     if shared.aliases.lines():
         parts.append("\n".join(shared.aliases.lines()))
@@ -110,18 +114,56 @@ def _callees_first(functions: Sequence[Function]) -> list[Function]:
     return ordered
 
 
-def _function(one: Function, shared: Shared, switched: bool) -> str:
-    """Returns the text of a function."""
-    (body, *others) = one.op.regions[0].blocks
-    if others:
-        fail(one.op, "a function with several blocks has no form in C++", "write loops and branches with scf")
+_CORES = ("_cube", "_vector", "_aic", "_aiv")
+"""How functions of one kernel are called after their cores."""
+
+
+def _pair(functions: Sequence[Function]) -> tuple[Function, ...]:
+    """Returns the two functions of a kernel for both cores: they have the same parameters, and names that differ in
+    their cores."""
+    kernels = [one for one in functions if not one.is_called]
+    if len(kernels) != len(_SWITCHES) or {one.kind for one in kernels} != set(_SWITCHES):
+        return ()
+    types = [[argument.type for argument in one.op.regions[0].blocks[0].args] for one in kernels]
+    same_name = len({_without_core(one.symbol) for one in kernels}) == 1
+    return tuple(kernels) if types[0] == types[1] and same_name else ()
+
+
+def _without_core(symbol: str) -> str:
+    return next((symbol.removesuffix(end) for end in _CORES if symbol.endswith(end)), symbol)
+
+
+def _kernel_of_both(pair: Sequence[Function], shared: Shared) -> str:
+    """Returns the kernel that each core enters."""
     w = Writer(shared)
-    parameters = []
-    for argument in body.args:
+    parameters, names = _parameters(pair[0], w)
+    for one in pair:
+        w.line(f"#if defined({_SWITCHES[one.kind]})")
+        w.line(f"{shared.functions[one.symbol]}({', '.join(names)});")
+        w.line("#endif")
+    name = shared.names.fresh(identifier(_without_core(pair[0].symbol), "kernel"))
+    return "\n".join([f'extern "C" __global__ AICORE void {name}({", ".join(parameters)}) {{', *w.lines, "}"])
+
+
+def _parameters(one: Function, w: Writer) -> tuple[list[str], list[str]]:
+    """Returns the parameters of a function, with their types and by name."""
+    parameters, names = [], []
+    for argument in one.op.regions[0].blocks[0].args:
         name = w.name(argument, "arg")
         w.bind(argument, Expr(name))
         reference = "&" if argument.type.name == "pto.tile_buf" else ""
         parameters.append(f"{w.type(argument.type, one.op)}{reference}{name}")
+        names.append(name)
+    return parameters, names
+
+
+def _function(one: Function, shared: Shared, switched: bool, is_part: bool) -> str:
+    """Returns the text of a function; ``is_part`` where a kernel for both cores calls it."""
+    (body, *others) = one.op.regions[0].blocks
+    if others:
+        fail(one.op, "a function with several blocks has no form in C++", "write loops and branches with scf")
+    w = Writer(shared)
+    parameters, _ = _parameters(one, w)
     w.operations(body)
     last = body.last_op
     result = "void "
@@ -129,7 +171,7 @@ def _function(one: Function, shared: Shared, switched: bool) -> str:
         if len(last.operands) > 1:
             fail(one.op, "a function with several results has no form in C++", "inline it")
         result = w.type(last.operands[0].type, one.op)
-    start = f"AICORE {result}" if one.is_called else f'extern "C" __global__ AICORE {result}'
+    start = f"AICORE {result}" if one.is_called or is_part else f'extern "C" __global__ AICORE {result}'
     head = f"{start}{shared.functions[one.symbol]}({', '.join(parameters)}) {{"
     lines = [head, *w.lines, "}"]
     if switched and not one.is_called and one.kind:

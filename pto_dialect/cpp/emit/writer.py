@@ -76,6 +76,10 @@ class Writer:
         self._values: dict[SSAValue, Value] = {}
         self.tile_types: dict[SSAValue, t.TileBufType] = {}
         """Types of tiles in C++, where they differ from those of the program."""
+        self.queues: dict[int | str, tuple[str, str]] = {}
+        """Names and types of queues by their numbers."""
+        self.flags = 0
+        """The first flag that no queue takes."""
 
     # ---- lines
 

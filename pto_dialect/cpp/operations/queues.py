@@ -21,7 +21,7 @@ _PIPE = "!pto.pipe"
 _BOTH = 3
 _THROUGH_MEMORY = 4
 """Bit of directions on a5 whose slots are in global memory."""
-_SPLITS = ("TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD")
+SPLITS = ("TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD")
 
 
 class _Queue(NamedTuple):
@@ -86,7 +86,7 @@ def _handle(call: Call, emitter: Emitter) -> tuple[_Queue, str]:
 def _split(call: Call, queue: _Queue) -> int:
     whole = queue.is_whole or "layout" in call.modes
     default = "TILE_NO_SPLIT" if whole else "TILE_UP_DOWN"
-    return _SPLITS.index(call.modes.get("split", default))
+    return SPLITS.index(call.modes.get("split", default))
 
 
 def _push(call: Call, emitter: Emitter, known: Operands) -> None:
@@ -144,4 +144,4 @@ QUEUE_CALLS: dict[str, Callable[[Call, Emitter, Operands], None]] = {
 }
 """Functions of queues without a result."""
 
-__all__ = ["QUEUE_CALLS", "define_queue", "pop"]
+__all__ = ["QUEUE_CALLS", "SPLITS", "define_queue", "pop"]
