@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from .kernels import Launched
+from .packages import hide_package
 from .texts import located_text
 
 TARGETS = {"dav-2201": "a2a3", "dav-c220": "a2a3", "dav-3101": "a5", "dav-3510": "a5", "dav-c310": "a5"}
@@ -25,6 +26,7 @@ class Library:
 
 def change(module: ModuleType) -> None:
     """Replaces the build of `JitWrapper`, in the module of that class."""
+    hide_package(module, 2)
 
     def build(self: Any) -> None:
         """Makes the program, writes it where the package does, and keeps it for launches."""

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .kernels import Launched
+from .packages import hide_package
 from .pointers import addresses
 from .texts import located_text
 
@@ -16,6 +17,7 @@ _launched: WeakKeyDictionary[Any, Launched] = WeakKeyDictionary()
 
 def change(module: ModuleType) -> None:
     """Replaces the call of `LaunchHandle`, in the module of that class."""
+    hide_package(module, 2)
     marshal = module._marshal_launch_args
 
     def call(self: Any, *args: Any) -> None:

@@ -231,6 +231,9 @@ class Move:
     ) -> Array:
         if self.convert is not None:
             return self.convert(raw, scalar, table, first)
+        if source.loc == dst.loc == "vec" and source.fmt.bytes == dst.fmt.bytes:
+            # The unified buffer is copied bit by bit, whatever the elements are.
+            return np.ascontiguousarray(raw).view(dst.fmt.storage)
         return converted(raw, source, dst)
 
 

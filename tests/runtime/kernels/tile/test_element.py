@@ -60,3 +60,11 @@ def test_outside_the_memory(offset: int) -> None:
             tile("a", "f32", np.zeros((2, 8))),
         )
     assert error.value.rule == "mem-oob"
+
+
+@pytest.mark.parametrize(("source", "target"), [("f32", "i32"), ("i32", "f32"), ("f16", "i16")])
+def test_move_between_elements_of_one_size_copies_bits(source: str, target: str) -> None:
+    values = np.resize(edges(source), (4, 32))
+    before = np.ones((4, 32), edges(target).dtype)
+    found = run("pto.tmov ins(%a : {a}) outs(%d : {d})", tile("a", source, values), tile("d", target, before))["d"]
+    assert found.tobytes() == values.tobytes()
