@@ -83,7 +83,8 @@ def environment(task: Task) -> dict[str, str]:
     above = [str(folder) for folder in task.path.parents if folder == task.tree or task.tree in folder.parents]
     folders = [str(package_folder(task.tree)), *above, str(task.tree / "lib"), os.environ.get("PYTHONPATH", "")]
     found = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), "PYTHONHASHSEED": "0"}
-    return {**found, "PTO_BUILDERS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    path = os.pathsep.join((os.path.dirname(sys.executable), os.environ.get("PATH", "")))
+    return {**found, "PATH": path, "PTO_BUILDERS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def carry_out(task: Task, sanitize: bool, limit: float) -> dict[str, Any]:
@@ -111,11 +112,16 @@ def child(kind: str, path: str, sanitize: bool) -> None:
     sys.path[0] = os.path.dirname(path)
     sys.argv = [path]
     from pto_dialect.integrations.builders import install
+    from pto_dialect.integrations.builders.__main__ import _pass_on
     from pto_dialect.integrations.events import Event, Launched, observed
 
     install(quiet=True)
     events: list[Event] = []
     found: dict[str, Any] = {}
+    _pass_on("1")
+    if kind == "programs" and "CDLL" in Path(path).read_text():
+        for script in sorted(Path(path).parent.glob("compile*.sh")):
+            subprocess.run(["bash", script.name], cwd=script.parent, capture_output=True, check=False)
     with observed(events.append), _watched(sanitize):
         try:
             found = {"kernels": _compile, "programs": _run, "tests": _test}[kind](path)
@@ -219,7 +225,7 @@ def _test(path: str) -> dict[str, Any]:
 
 
 def summary(outcomes: Sequence[dict[str, Any]]) -> str:
-    """The figures of all outcomes."""
+    """The figures of all results."""
     lines: list[str] = []
     for kind in KINDS:
         own = [one for one in outcomes if one["kind"] == kind]
@@ -235,9 +241,9 @@ def summary(outcomes: Sequence[dict[str, Any]]) -> str:
             agree = sum(one["ok"] and one.get("launches", 0) > 0 for one in own)
             lines.append(f"  launched kernels and agree: {agree}; launches: {sum(o.get('launches', 0) for o in own)}")
         if kind == "tests":
-            numbers = sum((Counter(one.get("numbers", {})) for one in own), Counter())
+            numbers = sum((Counter(one.get("numbers", {})) for one in own), Counter[str]())
             lines.append(f"  tests: {', '.join(f'{count} {word}' for word, count in numbers.items())}")
-    findings = sum((Counter(one.get("findings", {})) for one in outcomes), Counter())
+    findings = sum((Counter(one.get("findings", {})) for one in outcomes), Counter[str]())
     lines += [f"  {count} x {rule}" for rule, count in findings.most_common()]
     return "\n".join(lines)
 
@@ -255,7 +261,8 @@ def main() -> None:
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(*options.child, options.sanitize)
+        kind, path = options.child
+        child(kind, path, options.sanitize)
         return
     listed = options.list.read_text().split() if options.list else None
     trees = [tree.resolve() for tree in options.trees]

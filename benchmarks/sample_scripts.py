@@ -32,6 +32,7 @@ from pto_dialect.driver.run.value_text import Generated
 from pto_dialect.runtime.compile.program import find_entry
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
+from pto_dialect.sanitize.options import SyncMode
 
 SAMPLES = Path(golden_samples.CORPUS)
 
@@ -41,7 +42,7 @@ class Task(NamedTuple):
 
     tree: Path
     script: Path
-    sanitize: str | None
+    sanitize: SyncMode | None
 
 
 def scripts_of(tree: Path, listed: Sequence[str] | None) -> list[Path]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import subprocess
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 from . import VARIABLE, install
 
@@ -21,7 +23,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--force", action="store_true", help="use pto-dialect also where the bindings are installed")
     parser.add_argument("--quiet", action="store_true", help="do not say which bindings are used")
     parser.add_argument("--path", action="store_true", help="print the folder for PYTHONPATH that does the same")
+    parser.add_argument(
+        "--sanitize", metavar="CHECKS", nargs="?", const="all", help="sanitize each launch (--sanitize=race,init)"
+    )
+    parser.add_argument("--save", metavar="DIR", help="write each launch into a folder below DIR, with a launch file")
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
+    parser.add_argument("-c", dest="command", action="store_true", help="FILE is a command, as in -c bash compile.sh")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
     options = parser.parse_args(arguments)
@@ -30,16 +37,31 @@ def main(arguments: list[str]) -> None:
         return
     if options.file is None:
         parser.error("FILE is missing")
-    if not options.module and not os.path.isfile(options.file):
+    if not options.module and not options.command and not os.path.isfile(options.file):
         parser.error(f"there is no file {options.file!r}")
     install(force=options.force, quiet=options.quiet)
     _pass_on("force" if options.force else "1")
+    if options.command:
+        sys.exit(subprocess.run([options.file, *options.arguments], check=False).returncode)
     sys.argv = [options.file, *options.arguments]
-    if options.module:
-        runpy.run_module(options.file, run_name="__main__", alter_sys=True)
-    else:
-        sys.path[0] = os.path.dirname(os.path.abspath(options.file))
-        runpy.run_path(options.file, run_name="__main__")
+    if options.save:
+        from .launch.saved import save_launches  # deferred: start-up
+
+        save_launches(options.save)
+    with _watched(options.sanitize):
+        if options.module:
+            runpy.run_module(options.file, run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.abspath(options.file))
+            runpy.run_path(options.file, run_name="__main__")
+
+
+def _watched(checks: str | None) -> AbstractContextManager[None]:
+    if checks is None:
+        return nullcontext()
+    from .launch.sanitized import sanitized  # deferred: start-up
+
+    return sanitized(checks)
 
 
 def _pass_on(choice: str) -> None:

@@ -227,7 +227,7 @@ def need_context(context: Context | None = None) -> Context:
         _last_context[:] = [context]
         return context
     if not stack.entries:
-        raise RuntimeError("there is no current Context: write `with Context():` around this, or pass `context=`")
+        raise RuntimeError("this requires a Context: write `with Context():` around it, or pass `context=`")
     return stack.entries[-1].context
 
 

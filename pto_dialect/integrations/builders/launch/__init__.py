@@ -14,6 +14,8 @@ def install() -> None:
 
     Packages that are imported later are included, and `torch_npu` is provided where it is not installed.
     """
+    from .aot.tools import offer_tools  # deferred: start-up
     from .importing import install as watch_imports  # deferred: start-up
 
-    watch_imports()
+    if watch_imports():
+        offer_tools()

@@ -14,6 +14,7 @@ CHANGED = {
     "ptodsl._runtime.launch": "ptoas_handle",
     "ptodsl.compiler.jit": "csl_wrapper",
     "torch": "npu.device",
+    "ctypes": "aot.library",
 }
 """Modules of other packages, and the module of this one whose function ``change`` changes each after its import."""
 
@@ -86,11 +87,12 @@ def stand_in(name: str) -> ModuleType:
     return sys.modules[name]
 
 
-def install() -> None:
-    """Changes what is imported already, and what will be; once."""
+def install() -> bool:
+    """Changes what is imported already, and what will be; returns False where that has been done before."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        return
+        return False
     sys.meta_path.insert(0, _Finder())
     for name, changer in CHANGED.items():
         if name in sys.modules:
             _here(changer).change(sys.modules[name])
+    return True

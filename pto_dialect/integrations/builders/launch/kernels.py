@@ -7,9 +7,11 @@ from typing import Any
 
 from pto_dialect.integrations.base import Device, Program
 from pto_dialect.integrations.events import watching
+from pto_dialect.runtime.run.arguments import argument_format
 
 from .origins import attach_sources
 from .pointers import addresses, value_of
+from .saved import save_launch
 
 device = Device("builders")
 """The chip of these kernels; each program names its own."""
@@ -24,8 +26,16 @@ class Launched:
 
     def __init__(self, text: str, entry: str, filename: str, target: str | None, ordered: bool) -> None:
         attach_sources(text)
+        self.text = text
         self.program: Program = device.compile(text, filename, target, ordered)
         self.entry = entry
+
+    @property
+    def pointers(self) -> list[bool]:
+        """Which arguments are memory, in order. Raises ``ProgramError``."""
+        return [
+            argument_format(type_) is not None for _, type_ in self.program.kernel(self.entry, watching()).arguments
+        ]
 
     def __call__(self, blocks: int, args: Sequence[Any]) -> None:
         """Launches the kernel on numbers, addresses (of ``ctypes`` or plain), arrays and tensors.
@@ -36,6 +46,7 @@ class Launched:
         kernel = self.program.kernel(self.entry, watching())
         if len(args) != len(kernel.arguments):
             raise TypeError(f"@{self.entry} has {len(kernel.arguments)} arguments, the launch has {len(args)}")
-        with addresses(args) as plain:
+        with addresses(args, self.pointers) as plain:
             values = [value_of(name, type_, one) for (name, type_), one in zip(kernel.arguments, plain, strict=True)]
+            save_launch(kernel, self.text, values, blocks)
             device.run(self.program, kernel, values, blocks)

@@ -51,13 +51,16 @@ def _require_plain(array: Array) -> None:
 
 
 @contextmanager
-def addresses(args: Sequence[Any]) -> Iterator[list[Any]]:
-    """``args`` with addresses instead of arrays and tensors, which are valid inside the ``with`` block."""
+def addresses(args: Sequence[Any], pointers: Sequence[bool]) -> Iterator[list[Any]]:
+    """``args`` with addresses instead of arrays and tensors where ``pointers`` states that the parameter is one; they
+    are valid inside the ``with`` block."""
     made: list[Any] = []
     added: list[int] = []
     try:
-        for value in args:
-            if isinstance(value, np.ndarray):
+        for position, value in enumerate(args):
+            if position >= len(pointers) or not pointers[position]:
+                made.append(value)
+            elif isinstance(value, np.ndarray):
                 _require_plain(value)
                 address = value.ctypes.data
                 if value.nbytes and not memory.knows(address, value.nbytes):
@@ -86,7 +89,8 @@ def value_of(name: str, type_: Attribute, given: Any) -> Any:
     plain = given.value if isinstance(given, ctypes._SimpleCData) else given
     elements = argument_format(type_)
     if elements is None:
-        return plain
+        # Tensors and arrays with one element are numbers.
+        return plain.item() if hasattr(plain, "item") else plain
     if not plain:
         # A null pointer: memory without a byte, which no kernel can access.
         return np.empty(0, elements.storage)

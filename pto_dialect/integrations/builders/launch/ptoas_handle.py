@@ -22,8 +22,9 @@ def change(module: ModuleType) -> None:
 
     def call(self: Any, *args: Any) -> None:
         """Launches the kernel on numpy."""
-        with addresses(args) as plain:
-            launched(self._compiled)(self._grid, marshal(self._compiled._kernel_signature, plain))
+        kernel = launched(self._compiled)
+        with addresses(args, kernel.pointers) as plain:
+            kernel(self._grid, marshal(self._compiled._kernel_signature, plain))
 
     module.LaunchHandle.__call__ = call
 

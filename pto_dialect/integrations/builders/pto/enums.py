@@ -20,7 +20,7 @@ _NAMES: dict[str, tuple[str, str]] = {
     "SLayout": ("slayout", "NoneBox RowMajor ColMajor"),
     "PadValue": ("pad_value", "Null Zero Max Min"),
     "CompactMode": ("compact_mode", "Null Normal RowPlusOne"),
-    "RoundMode": ("round_mode", "NONE RINT ROUND FLOOR CEIL TRUNC ODD"),
+    "RoundMode": ("round_mode", "NONE RINT ROUND FLOOR CEIL TRUNC ODD CAST_RINT"),
     "DivPrecision": ("div_precision", _PRECISION),
     "ExpPrecision": ("exp_precision", _PRECISION),
     "LogPrecision": ("log_precision", _PRECISION),

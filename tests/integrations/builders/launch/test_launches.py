@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from pto_dialect.integrations.builders.launch import importing, install, pointers
+from pto_dialect.integrations.builders.launch import importing, install, pointers, saved
+from pto_dialect.integrations.builders.launch.kernels import Launched as LaunchedKernel
+from pto_dialect.integrations.builders.launch.sanitized import sanitized
 from pto_dialect.integrations.events import Event, Launched, instrumented, observed
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.sanitize.options import SanitizeOptions
+from tools.pto_run import main as run
 
 SCALE = """
 module attributes {pto.target_arch = "a5"} {
@@ -195,3 +199,43 @@ def test_wrapper_of_huawei_csl_builds_and_launches(packages: Path) -> None:
     kernel(x, y, 3.0, blocks=2)
     assert y.tolist() == [3, 6, 0, 0]
     assert (packages / "out" / "kernel.pto").read_text() == SCALE + "\n"
+
+
+_STORE = "pto.store_scalar %1, %y[%at] : !pto.ptr<f32>, f32"
+LOCATED = SCALE.replace(_STORE, f"{_STORE} loc(FILE:2:3)")
+
+
+def located(folder: Path) -> LaunchedKernel:
+    """A kernel whose store comes from a line of a Python file."""
+    (folder / "model.py").write_text("def kernel(x, y, s):\n  y[at] = x[at] * s\n")
+    text = LOCATED.replace("FILE", f'"{folder / "model.py"}"')
+    return LaunchedKernel(text, "scale", "scale.pto", None, True)
+
+
+def test_findings_show_the_python_line_and_then_the_statement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = located(tmp_path)
+    with pytest.raises(SystemExit) as end, sanitized("bounds"):
+        kernel(2, [np.ones(2, np.float32), np.zeros(1, np.float32), 2.0])
+    shown = capsys.readouterr().err
+    assert end.value.code == 3
+    assert f"{tmp_path / 'model.py'}:2:3: error: " in shown and "  y[at] = x[at] * s\n" in shown
+    assert "scale.pto:8:5: note: the statement of the program" in shown
+    assert shown.endswith("pto-dialect: the sanitizers report 1 errors\n")
+
+
+def test_saved_launch_runs_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved, "_folder", [])
+    saved.save_launches(str(tmp_path / "out"))
+    x, y = np.array([1, 2], np.float32), np.zeros(2, np.float32)
+    located(tmp_path)(2, [x, y, 3.0])
+    located(tmp_path)(2, [x, y, 4.0])
+    folder = tmp_path / "out" / "scale-1"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "argument0.bin", "argument1.bin", "kernel.pto", "model.py", "run.launch.toml",
+    ]  # fmt: skip
+    assert 'loc("model.py":2:3)' in (folder / "kernel.pto").read_text()
+    told = CliRunner().invoke(run, [str(folder / "run.launch.toml")])
+    assert (told.exit_code, "[3. 6.]" in told.stdout) == (0, True), told.output
+    assert (tmp_path / "out" / "scale-2").is_dir()
