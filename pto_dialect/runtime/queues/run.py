@@ -98,7 +98,7 @@ class QueueCore(Core):
 
     def set_valid(self, tile: Any, rows: int, cols: int) -> None:
         """Changes the valid region of a tile; queued instructions retain a handle with the previous region."""
-        if self.waiting:
+        if self.waiting and (tile.valid_rows, tile.valid_cols) != (rows, cols):
             issued = copy(tile)
             for queue in self.queues.values():
                 for index, entry in enumerate(queue):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.runtime.memory.data_cache import offsets_of
 
-from ..state.clocks import Clock, Thread
+from ..state.clocks import Clock, Thread, merged
 
 if TYPE_CHECKING:
     from ..context import RunObserver
@@ -33,7 +33,7 @@ class Posts:
         known = thread.snapshot()
         for cell in _cells(signal):
             before = self._known.get(cell)
-            self._known[cell] = known if before is None else [max(pair) for pair in zip(before, known, strict=True)]
+            self._known[cell] = known if before is None else merged(before, known)
         thread.tick()
 
     def take(self, thread: Thread, signal: Any) -> None:

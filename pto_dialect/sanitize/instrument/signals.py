@@ -17,7 +17,7 @@ from pto_dialect.targets.sync_resources import A5_SYNC
 
 from ..report.findings import Finding
 from ..report.fixes import TakeFlag
-from ..state.clocks import Clock, Mark, Taken, Thread, Token
+from ..state.clocks import Clock, Mark, Taken, Thread, Token, merged
 from .observed import ObservedCore
 from .observer import RunObserver
 
@@ -67,7 +67,7 @@ class Signals:
 
     def _everyone(self, known: Clock) -> Clock:
         for thread in self.core.threads.values():
-            known = [max(pair) for pair in zip(known, thread.clock, strict=True)]
+            known = merged(known, thread.clock)
         return known
 
     def receive(self, key: Key, token: Token) -> None:
@@ -76,7 +76,7 @@ class Signals:
             reached = self.levels.setdefault(key, [])
             known = token.known
             if reached:
-                known = [max(pair) for pair in zip(known, reached[-1], strict=True)]
+                known = merged(known, reached[-1])
             reached.append(known)
             tokens = self.level_tokens.setdefault(key, [])
             tokens.append(max(token, tokens[-1], key=lambda one: one.time) if tokens else token)

@@ -15,7 +15,6 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.queues import entry as bound_entry
 from pto_dialect.analysis.queues import is_pop
 from pto_dialect.diagnostics.diagnostic import Severity
-from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import MultiTile, Tile
@@ -132,14 +131,12 @@ class Tiles:
     def _allocation(self, core: ObservedCore, tiles: Sequence[Tile]) -> Allocation:
         first, last = tiles[0], tiles[-1]
         site = self.observer.sites[core.site]
-        result = site.op.results[0]
         start, stop = first.pointer.offset, last.pointer.offset + last.layout.nbytes
         known = self.known.get((id(core), site.op))
         if known is not None and (known.start, known.stop) == (start, stop):
             return known
-        name = label_of(result, "a tile")
         arena: Any = first.pointer.arena
-        allocation = Allocation(len(self.by_number), site, arena, start, stop, name)
+        allocation = Allocation(len(self.by_number), site, arena, start, stop, site.result_name)
         self.known[id(core), site.op] = allocation
         if known is not None:
             # No operation uses a tile before it was allocated, so nothing is recorded for others.
@@ -320,11 +317,9 @@ class Tiles:
     ) -> list[Allocation]:
         """Returns the allocations that an access may use."""
         core, number = context.thread.core, context.mark.site
-        if context.handles or type(region) is not Region:
-            handles = (context.handles.get(index) for index in self.observer.sites[number].travelled(writing))
-            bound = context.handles.get(BOUND) if writing else None
-            travelled = (getattr(handle, "allocation", None) for handle in (*handles, bound))
-            allocations = [*self._by_name(core, number, writing), *(one for one in travelled if one is not None)]
+        passed = self._passed(context.handles, number, writing) if context.handles else []
+        if passed or type(region) is not Region:
+            allocations = [*self._by_name(core, number, writing), *passed]
             return [one for one in allocations if one.arena is arena and one.holds(region)]
         key = (id(core), number, writing, region)
         known = self._holding.get(key)
@@ -335,6 +330,14 @@ class Tiles:
                 self._holding.clear()
             self._holding[key] = known
         return known
+
+    def _passed(self, handles: dict[int, Any], number: int, writing: bool) -> list[Allocation]:
+        """Returns the allocations of handles that the text does not determine."""
+        found = [handles.get(index) for index in self.observer.sites[number].travelled(writing)]
+        if writing:
+            found.append(handles.get(BOUND))
+        allocations = [getattr(handle, "allocation", None) for handle in found]
+        return [one for one in allocations if one is not None]
 
     def _by_name(self, core: Core, number: int, writing: bool) -> list[Allocation]:
         """Returns the allocations that the text names for an operation."""

@@ -154,6 +154,11 @@ class Site:
         )
         return reads, writes
 
+    @cached_property
+    def result_name(self) -> str:
+        """What a person calls the tile that the operation allocates."""
+        return label_of(self.op.results[0], "a tile")
+
     def travelled(self, writing: bool) -> tuple[int, ...]:
         """Indices of the operands through which the operation reads or writes tiles whose allocation the text leaves
         open: handles that loops, branches, blocks, choices or calls have passed on, or that a pop has bound."""

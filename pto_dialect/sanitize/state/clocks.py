@@ -17,6 +17,11 @@ Clock = list[int]
 """Number of events of each thread of a device that are known to have happened."""
 
 
+def merged(first: Clock, second: Clock) -> Clock:
+    """Returns what both clocks know together."""
+    return [one if one > other else other for one, other in zip(first, second, strict=True)]
+
+
 class Thread:
     """A thread of the happens-before model: one pipe of one core, which executes its operations in order.
 
