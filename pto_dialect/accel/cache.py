@@ -27,13 +27,6 @@ def cache_folder() -> str | None:
     return None if folder is None else private_folder(folder)
 
 
-def own_cache(name: str) -> str | None:
-    """A folder in the cache folder that another program may fill; ``None`` where nothing can be written."""
-    folder = cache_folder()
-    own = None if folder is None else private_folder(os.path.join(folder, name))
-    return own if own is not None and os.access(own, os.W_OK | os.X_OK) else None
-
-
 def private_folder(folder: str) -> str | None:
     """``folder``, made if it is not there; ``None`` where others than this user can write to it."""
     try:

@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pto_dialect.accel.cache import own_cache
 from pto_dialect.children import run_limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
@@ -48,6 +47,8 @@ CORE_MACROS = {
 
 _VARIABLES = ("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "SDKROOT", "DEVELOPER_DIR")
 _DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
+_LATE = re.compile(r"\w*[a-z]\w*(=[^\n\0]*)?\Z")
+"""Definitions of names with small letters."""
 _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
 _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
 """What the option -H prints for each file."""
@@ -93,7 +94,9 @@ def compile_to_ir(
     blanked, launches = blank_launches(text)
     if entry is not None and is_template(entry, included.whole):
         entry = None  # The launches instantiate it.
-    source = _whole_text(blanked, name, entry)
+    late = [definition for definition in defines if _LATE.match(definition)]
+    source = _whole_text(blanked, name, entry, late)
+    defines = [definition for definition in defines if definition not in late]
     options = _options(compiler, name, defines, includes, (target, core), not has_addresses(included.whole))
     command = (*compiler.command, *options)
     found = included.lookups()
@@ -122,14 +125,17 @@ def compile_command(
     return (*compiler.command, *_options(compiler, name, defines, includes, (target, core), is_auto), name)
 
 
-def _whole_text(blanked: str, name: str, entry: str | None) -> str:
+def _whole_text(blanked: str, name: str, entry: str | None, late: Sequence[str]) -> str:
+    """The text that is compiled. Names that headers may use are defined after those of this package."""
     quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     instance = ""
     if entry is not None:
         if not _ENTRY.match(entry.strip()):
             raise BadOption(f"'{entry}' is no function, nor a template with its arguments such as kernel<half, 128>")
         instance = f'#line 1 "--entry"\n{_ENTRY_LINE % entry.strip()}'
-    return f'#line 1 "{quoted}"\n{blanked}\n#pragma clang attribute pop\n{instance}'
+    defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
+    head = f"#include <pto/pto-inst.hpp>\n{defined}" if late else ""
+    return f'{head}#line 1 "{quoted}"\n{blanked}\n#pragma clang attribute pop\n{instance}'
 
 
 def _options(
@@ -159,8 +165,8 @@ def _run(
         with open(written, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(source)
         variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-        variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C", "ZIG_LOCAL_CACHE_DIR": folder}
-        variables["ZIG_GLOBAL_CACHE_DIR"] = own_cache("zig") or folder
+        variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C"}
+        variables |= {"ZIG_LOCAL_CACHE_DIR": folder, "ZIG_GLOBAL_CACHE_DIR": folder}
         code, output = run_limited(
             [*command, *included.options(folder), "-H", written, "-o", made], folder,
             variables=variables, seconds=SECONDS, megabytes=MEGABYTES,

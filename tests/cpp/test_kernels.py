@@ -72,6 +72,35 @@ def test_kernel_is_mixed_where_both_cores_work_or_two_vector_cores_are_meant(
     assert re.findall(r"func\.func @(\w+)", text) == functions
 
 
+ONE_SIDE = """
+#if defined(__DAV_VEC__)
+constexpr int OTHER = 1;
+#elif defined(__DAV_CUBE__)
+constexpr int OTHER = 2;
+#endif
+extern "C" __global__ AICORE void k(__gm__ float *x) {
+  Tile<TileType::TYPE, float, 16, 16, LAYOUT> t;
+  TASSIGN(t, 0);
+  GlobalTensor<float, Shape<1, 1, 1, 16, 16>, Stride<256, 256, 256, 16, 1>> g(x);
+  TLOAD(t, g);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "layout", "kind"),
+    [
+        ("Vec", "BLayout::RowMajor, 16, 16", "vector"),
+        ("Mat", "BLayout::ColMajor, 16, 16, SLayout::RowMajor, 512", "cube"),
+    ],
+)
+def test_kernel_whose_headers_name_both_cores_is_for_the_one_that_can_execute_it(
+    type_: str, layout: str, kind: str
+) -> None:
+    text = program(ONE_SIDE.replace("TYPE", type_).replace("LAYOUT", layout))
+    assert re.findall(r"func\.func @(\w+)\(.*kernel_kind<(\w+)>", text) == [("k", kind)]
+
+
 def test_no_header_uses_the_short_names_of_macros_of_a_kernel() -> None:
     folders = (Path(INCLUDE), Path(INCLUDE, "fallback"))
     headers = [path.relative_to(folders["fallback" in path.parts]) for path in folders[0].rglob("*.h*")]
@@ -85,6 +114,17 @@ extern "C" __global__ AICORE void k(__gm__ float *x) {
 """
     text = program(includes + kernel, *(f"{letter}=64" for letter in string.ascii_uppercase))
     assert "pto.tadds" in text and "1x64xf32" in text
+
+
+def test_definition_may_have_a_name_that_headers_use() -> None:
+    kernel = """
+extern "C" __global__ AICORE void k(__gm__ float *p) {
+  Tile<TileType::Vec, float, rows, n> t;
+  TASSIGN(t, 0);
+  TADDS(t, t, 1.f);
+}
+"""
+    assert "4x64xf32" in program(kernel, "n=64", "rows=4", "x", "value=3", "Tile_size=7")
 
 
 def test_number_of_the_arguments_of_a_run_time_has_its_type() -> None:

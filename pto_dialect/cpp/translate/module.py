@@ -34,6 +34,8 @@ from .writer import location_text
 _KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
 _ASSEMBLY = re.compile(r"^(?:__)?asm(?:__)?\b", re.MULTILINE)
+_OPERATION = re.compile(r"\s*pto\.t\w+ ins\(|\s*pto\.t\w+ outs\(")
+_TILE = re.compile(r"!pto\.tile_buf<(?:loc=)?(\w+)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 _UNSAFES = re.compile(r"[^A-Za-z0-9_$.]+")
 
@@ -170,6 +172,17 @@ class _Translated(NamedTuple):
         """Whether the function tells the two vector cores of a mixed kernel apart."""
         return any("pto.get_subblock_" in line for line in self.body)
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the function has operations that its core cannot execute: on tiles of the other core alone."""
+        return any(self._is_foreign(line) for line in self.body)
+
+    def _is_foreign(self, line: str) -> bool:
+        if _OPERATION.match(line) is None:
+            return False
+        memories = {memory == "vec" for memory in _TILE.findall(line)}
+        return memories == {self.part.core == "cube"}
+
     def lines(self, symbol: str, is_mixed: bool) -> list[str]:
         """Returns the lines; the functions of a mixed kernel are named after their cores."""
         part = self.part
@@ -180,8 +193,13 @@ class _Translated(NamedTuple):
 
 
 def _without_idle_core(functions: Sequence[_Translated]) -> list[_Translated]:
-    """Returns the functions without that of a core with nothing to do: a kernel is mixed if both cores work, or if its
-    vector side is written for two vector cores."""
+    """Returns the functions without that of a core with nothing to do, or with what it cannot do: a kernel is mixed if
+    both cores work, or if its vector side is written for two vector cores.
+
+    A text that does not tell the cores apart is for one of them, though its headers name both."""
+    own = [function for function in functions if not function.is_foreign]
+    if len(own) == 1:
+        return own
     busy = [function for function in functions if not function.is_idle]
     if not busy or any(function.reads_subblock for function in busy):
         return list(functions)

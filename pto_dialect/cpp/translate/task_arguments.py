@@ -2,14 +2,14 @@
 
 ``kernel_entry(int64_t *args)`` reads ``args[i]``, which is a number or points to the descriptor of a tensor. A tensor
 becomes a pointer to its elements, ``args_0``; what else the kernel reads of its descriptor becomes a number,
-``args_0_shape_1``. Tensors begin at their first element.
+``args_0_shape_1``. Tensors begin at their first element. What the run time adds for a block is what functions tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..llvm.model import Constant, Function, Instruction, Operand, Value
+from ..llvm.model import Constant, Function, Global, GlobalVariable, Instruction, Operand, Value
 from ..llvm.reader import Module
 from ..llvm.types import TypeReadError
 from .addresses import split_indices
@@ -23,6 +23,9 @@ _FIELDS = {
     **{72 + 4 * n: f"stride_{n}" for n in range(5)},
 }  # fmt: skip
 """Fields of the descriptor of a tensor by offset (``pto_dialect/cpp/include/fallback/tensor.h``)."""
+
+_OF_BLOCK = {(48, 0): "block_idx", (48, 4): "block_num", (49, 0): "subblock_idx"}
+"""What the run time says about a block, by the number of the element and the offset in what it points to."""
 
 _Loads = list[tuple[int, Instruction]]
 
@@ -102,7 +105,12 @@ class _Splitter:
 
     def _split_field(self, number: int, offset: int, field: Instruction) -> None:
         name = f"{self._name}_{number}"
-        if offset == _START:
+        of_block = _OF_BLOCK.get((number, offset)) if field.type == "i32" else None
+        if of_block is not None:
+            text = f"pto.{of_block}"
+            self._module.globals[text] = GlobalVariable(text, "ptr", f'c"{of_block}\\00"', True)
+            field.opcode, field.operands, field.word, field.flags = "call", (Global(text),), "__pto_constant", ""
+        elif offset == _START:
             self.replaced[field] = Constant(field.type, 0)
         elif offset == _ADDRESS and field.type == "i64":
             parameter = self._parameter(name, "ptr")
