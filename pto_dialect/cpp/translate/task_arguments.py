@@ -2,7 +2,7 @@
 
 ``kernel_entry(int64_t *args)`` reads ``args[i]``, which is a number or points to the descriptor of a tensor. A tensor
 becomes a pointer to its elements, ``args_0``; what else the kernel reads of its descriptor becomes a number,
-``args_0_shape_1``. Tensors begin at their first element. What the run time adds for a block is what functions tell.
+``args_0_shape_1``. Tensors begin at their first element. The block index that it appends is that of the launch.
 """
 
 from __future__ import annotations
