@@ -40,7 +40,8 @@ def split_arguments(function: Function, module: Module) -> dict[Value, Operand]:
         return {}
     uses = _uses(function)
     loads = _loads(array, uses, module)
-    if not loads or any(offset % _WORD or load.type != "i64" for offset, load in loads):
+    types = {(offset, load.type) for offset, load in loads or ()}
+    if not loads or any(offset % _WORD for offset, _ in loads) or len(types) > len({offset for offset, _ in types}):
         return {}
     splitter = _Splitter(array.name, uses, module)
     for offset, load in sorted(loads, key=lambda item: item[0]):
@@ -93,6 +94,9 @@ class _Splitter:
 
     def split(self, number: int, load: Instruction) -> None:
         """Makes parameters of one loaded element of the array."""
+        if load.type != "i64":
+            self.replaced[load] = self._parameter(f"{self._name}_{number}", load.type)
+            return
         users = self._uses.get(load, [])
         descriptors = [user for user in users if user.opcode == "inttoptr"]
         fields = [_loads(user, self._uses, self._module) for user in descriptors]
