@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,8 @@ class Scratch:
     programs: dict[str, ModuleOp] = field(default_factory=dict)
     keep: Path | None = None
     passes: tuple[str, ...] = ()
+    run: Callable[[Path, Scratch], tuple[str, str]] | None = None
+    """Runs a launch file instead of :func:`run_once`."""
 
 
 RELEASE = "0.50"
@@ -115,6 +118,11 @@ def run_launch(path: Path, scratch: Scratch) -> tuple[str, str]:
     """Runs a launch file: ``pass``, or why not."""
     if scratch.keep is not None:
         keep(path, scratch.folder, scratch.keep)
+    return (scratch.run or run_once)(path, scratch)
+
+
+def run_once(path: Path, scratch: Scratch) -> tuple[str, str]:
+    """Runs a launch file as it is."""
     said: list[str] = []
     streams = Streams(lambda text: None, said.append)
     try:

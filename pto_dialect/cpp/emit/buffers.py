@@ -59,8 +59,8 @@ def declare_tile(
     w.tile_types[result] = type_
     alias = w.shared.aliases.tile(type_, op, _location(result))
     name = w.name(result, "tile")
-    sizes = [one.text for one, stated in ((row, type_.valid_rows), (col, type_.valid_cols))
-             if stated == t.DYNAMIC and one is not None]  # fmt: skip
+    stated = ((row, type_.valid_rows, type_.rows), (col, type_.valid_cols, type_.cols))
+    sizes = [str(room) if one is None else one.text for one, valid, room in stated if valid == t.DYNAMIC]
     w.line(f"{alias} {name}({', '.join(sizes)});" if sizes else f"{alias} {name};")
     found = Expr(name)
     w.bind(result, found)

@@ -12,6 +12,7 @@ from pto_dialect.ir.core.base import PtoOp, is_pto, signature
 from pto_dialect.targets.backend import backend_of
 from pto_dialect.targets.tcvt_pairs import default_saturation
 
+from ..operations.calls import POWERS
 from ..operations.modes import MODE_ATTRIBUTES, is_plain, spells
 from ..operations.table import Role, Row, rows
 from ..operations.tiles import LOCATIONS
@@ -49,9 +50,12 @@ def emit_call(op: Operation, w: Writer) -> None:
     if len(op.results) and op.name != "pto.comm.ttest":
         fail(op, f"{op.name} with a result has no form in C++", "make a program of level 2 with -p to-level2")
     groups = {name: values for name, values in groups_of(op).items() if values}
+    if op.name in POWERS and "tmp" not in groups:
+        # Powers of integers need no scratch, but the call has one.
+        groups["tmp"] = groups["dst"]
     stated = _stated(op)
     for name, row in _names()[op.name]:
-        if not _fits(row, groups, stated):
+        if not _fits(row, groups, stated) or (name == "TFILLPAD" and _grows(groups)):
             continue
         for spelling in spellings(name):
             text = _spelled(name, row, spelling, op, groups, stated, w)
@@ -64,6 +68,14 @@ def emit_call(op: Operation, w: Writer) -> None:
             return
     with_ = ", ".join([*groups, *(f"{name} = {attribute}" for name, attribute in stated.items())])
     fail(op, f"{op.name} with {with_} has no form in C++", "leave out what C++ does not have")
+
+
+def _grows(groups: Groups) -> bool:
+    """Returns whether the destination is larger than the source, which has a call of its own."""
+    source, target = groups["src"][0].type, groups["dst"][0].type
+    if not isinstance(source, t.TileBufType) or not isinstance(target, t.TileBufType):
+        return False
+    return (source.rows, source.cols) != (target.rows, target.cols)
 
 
 def _help(op: Operation) -> str:
@@ -160,8 +172,9 @@ def _spelled(
     name: str, row: Row, spelling: Spelling, op: PtoOp, groups: Groups, stated: dict[str, Attribute], w: Writer
 ) -> str | None:
     """Returns the text of a call; nothing where the spelling does not have all that the operation states."""
-    if any(item.kind != "mode" and _operand(item.name, groups) not in groups for item in spelling.template):
-        return None
+    for item in spelling.template:
+        if item.kind != "mode" and (_operand(item.name, groups) in groups) == (item.kind == "without"):
+            return None
     call = _Call(op, groups, stated, w)
     template = _template(spelling, call)
     if template is None:
@@ -187,7 +200,7 @@ def _template(spelling: Spelling, call: _Call) -> list[str] | None:
     needed = 0
     for item in spelling.template:
         if item.kind != "mode":
-            found += call.types(item)
+            found += call.types(item) if item.kind != "without" else []
             continue
         value = call.mode(item)
         if value is None:

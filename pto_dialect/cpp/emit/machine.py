@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pto_dialect.ir.core.attributes import EnumAttr
 
 from ..operations.queries import MACHINE
-from ..operations.sync import PIPES
-from .buffers import groups_of, number_of
+from ..operations.sync import PIPES, SYNC_CORES
+from .buffers import groups_of, number_of, tensor
 from .errors import fail
 from .expression import Expr, cast
 from .writer import Writer, emits
@@ -26,6 +26,7 @@ _FACTS = {
     "subblock_num": "get_subblockdim",
 }
 """Functions by the names of facts."""
+_CORES = {word: name for name, word in SYNC_CORES.items()}
 _FUNCTIONS = {mnemonic: _FACTS[name] for name, mnemonic in MACHINE.items()}
 _OPERATIONS = {
     "TLOAD": "PIPE_MTE2",
@@ -135,6 +136,28 @@ def emit_block_signal(op: Operation, w: Writer) -> None:
 def emit_signal_memory(op: Operation, w: Writer) -> None:
     """Where the signals of the cores are."""
     w.line(f"set_ffts_base_addr((uint64_t){w.get(op.operands[0], op).at(8)});")
+
+
+@emits("pto.get_ctrl")
+def emit_control(op: Operation, w: Writer) -> None:
+    """The control register."""
+    if list(op.results[0].uses):
+        w.declare(op, Expr("(int64_t)get_ctrl()"))
+
+
+@emits("pto.syncall")
+def emit_all_cores(op: Operation, w: Writer) -> None:
+    """A barrier over the cores of all blocks."""
+    groups = groups_of(op)
+    core = f"SyncCoreType::{_CORES[_word(op, 'core_type')]}"
+    if _word(op, "mode") == "hard":
+        w.line(f"SYNCALL<{core}>();")
+        return
+    if groups["ub_workspace"] or groups["l1_workspace"] or not groups["gm_workspace"]:
+        fail(op, "pto.syncall over memory on the chip has no form in C++", "give it a workspace in global memory")
+    workspace = tensor(groups["gm_workspace"][0], op, w).text
+    cores = f", {w.get(groups['used_cores'][0], op).text}" if groups["used_cores"] else ""
+    w.line(f"SYNCALL<SyncAllMode::Soft, {core}>({workspace}{cores});")
 
 
 @emits("pto.dsb")

@@ -261,9 +261,11 @@ def emit_number_cast(op: Operation, w: Writer) -> None:
     w.define(op, cast(name, operand))
 
 
-@emits("arith.bitcast")
+@emits("arith.bitcast", "builtin.unrealized_conversion_cast")
 def emit_bitcast(op: Operation, w: Writer) -> None:
     """The same bits as another type."""
+    if len(op.operands) != 1 or len(op.results) != 1:
+        fail(op, f"{op.name} of several values has no form in C++")
     (operand,) = _operands(op, w)
     name = element(op.results[0].type, op)
     kinds = [t.element_name(one.type)[0] in "isu" for one in (op.operands[0], op.results[0])]

@@ -4,7 +4,7 @@ Which operation a name is says ``pto_dialect.cpp.operations.table``, which attri
 and the enumerators of C++ are those of the headers. A line here is ``NAME | template arguments | modes as arguments``;
 of several lines of a name, the first one is taken whose tiles the operation has and whose required modes it states.
 
-- ``@name`` is the type of an operand;
+- ``@name`` is the type of an operand, ``#name`` that of a number; with ``-name`` the call has no such operand;
 - ``mode:Type`` is a mode. One with ``=value`` has this value where it is not stated, ``?`` leaves it out then, and
   ``!`` requires that it is stated. Template arguments after the last stated mode are left out, unless they have ``+``.
 Source: docs/reference/language.md, "Shapes".
@@ -22,6 +22,7 @@ _PRECISE = {
     "TFMOD": "Fmod", "TFMODS": "FmodS", "TREM": "Rem", "TREMS": "RemS", "TPOW": "Pow", "TPOWS": "Pow",
     "TROWEXPANDDIV": "Div", "TCOLEXPANDDIV": "Div",
 }  # fmt: skip
+_KINDS = {"@": "type", "#": "element", "-": "without"}
 _SPELLINGS = """
 TCVT | | round:RoundMode=CAST_RINT sat:SaturationMode?
 TCMP | | cmp:CmpMode=EQ
@@ -29,18 +30,20 @@ TCMPS | | cmp:CmpMode=EQ
 TSTORE | phase:STPhase? @src @dst atomic:AtomicType=AtomicNone relu:ReluPreMode=NoRelu |
 TSTORE_FP | @src @dst @fp atomic:AtomicType=AtomicNone relu:ReluPreMode=NoRelu |
 TMOV | phase:STPhase? @dst @src @fp tovec:AccToVecMode! relu:ReluPreMode=NoRelu |
-TMOV | phase:STPhase? @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
+TMOV | -fp phase:STPhase? @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
 TMOV_FP | phase:STPhase? @dst @src @fp relu:ReluPreMode=NoRelu |
 TEXTRACT | @dst @src @fp tovec:AccToVecMode! relu:ReluPreMode=NoRelu |
-TEXTRACT | @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
+TEXTRACT | -fp @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
 TEXTRACT_FP | @dst @src @fp relu:ReluPreMode=NoRelu+ |
 TINSERT | insert:TInsertMode! |
 TINSERT | @dst @src @fp tovec:AccToVecMode! relu:ReluPreMode=NoRelu |
-TINSERT | @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
+TINSERT | -fp @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
 TINSERT_FP | @dst @src @fp relu:ReluPreMode=NoRelu+ |
 TGATHER | @dst @src @kValue @cdst @tmp cmp:CmpMode=EQ+ |
 TGATHER | @dst @src mask:MaskPattern! axis:GatherAxis=GATHER_ROW |
+TGATHER | |
 TSCATTER | mask:MaskPattern! axis:ScatterAxis=SCATTER_ROW |
+TSCATTER | |
 TCI | @dst @tmp #S descending:int=0+ |
 TCI | @dst #S descending:int=0+ |
 TTRI | @dst upper:int=0+ |
@@ -76,7 +79,7 @@ class Item(NamedTuple):
     """One template argument or mode of a spelling."""
 
     kind: str
-    """``type``, ``element`` (the type of a number) or ``mode``."""
+    """``type``, ``element`` (the type of a number), ``without`` or ``mode``."""
     name: str
     enumeration: str = ""
     default: str | None = None
@@ -112,8 +115,8 @@ def _all() -> dict[str, tuple[Spelling, ...]]:
 
 
 def _item(text: str) -> Item:
-    if text[0] in "@#":
-        return Item("type" if text[0] == "@" else "element", text[1:])
+    if text[0] in _KINDS:
+        return Item(_KINDS[text[0]], text[1:])
     mode, _, rest = text.partition(":")
     bare = rest.rstrip("?!+")
     enumeration, _, default = bare.partition("=")

@@ -29,7 +29,7 @@ _SCALARS = frozenset(("pto.tload", "pto.tstore", "pto.tcvt"))
 _FLOATS = {"half": "f16", "bfloat": "bf16", "float": "f32"}
 _RESULTS = {"pto.comm.ttest": "i1"}
 """Types of results."""
-_POWERS = frozenset(("pto.tpow", "pto.tpows"))
+POWERS = frozenset(("pto.tpow", "pto.tpows"))
 """Operations whose scratch tile C++ always passes, and only powers of floats need."""
 _TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
 
@@ -198,7 +198,7 @@ def _adjusted(
         return {**given, "src": [source], "dst": [destination]}
     if op.name == "pto.tquant.mx":
         return {name: [_with_known_sizes(one) for one in values] for name, values in given.items()}
-    if op.name in _POWERS and "tmp" in given and not _is_float(given["dst"][0]):
+    if op.name in POWERS and "tmp" in given and not _is_float(given["dst"][0]):
         return {name: values for name, values in given.items() if name != "tmp"}
     if op.name == "pto.tcvt":
         return _of_same_shape(given, call, known)
@@ -293,4 +293,4 @@ def _paired(one: Given, emitter: Emitter) -> Given:
     return one._replace(sizes=(*outer, -(-cols // 2)), strides=(*halved, last))
 
 
-__all__ = ["number", "translate_operation"]
+__all__ = ["POWERS", "number", "translate_operation"]

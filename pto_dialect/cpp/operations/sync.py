@@ -129,10 +129,13 @@ def _barrier_of_memory(call: Call, emitter: Emitter) -> None:
     emitter.emit(f'pto.dsb "{kind}"')
 
 
+SYNC_CORES = {"AIVOnly": "aiv_only", "AICOnly": "aic_only", "Mix": "mix"}
+"""Cores that a barrier of all cores joins, as C++ and the dialect name them."""
+
+
 def _all_cores(call: Call, emitter: Emitter) -> None:
     """Emits ``syncall``; the soft form counts in a workspace in global memory."""
-    words = {"AIVOnly": "aiv_only", "AICOnly": "aic_only", "Mix": "mix"}
-    core = words[call.modes.get("core", "AIVOnly")]
+    core = SYNC_CORES[call.modes.get("core", "AIVOnly")]
     mode = call.modes.get("mode", "Hard").lower()
     known = operands_of(emitter)
     values: list[Named] = []
@@ -174,4 +177,13 @@ NO_EFFECT = frozenset(
 )
 """Functions that change nothing for operations on tiles, which set masks and modes themselves."""
 
-__all__ = ["CALLS", "NO_EFFECT", "PIPES", "numbers_of", "pipe_name", "translate_barrier", "translate_flag"]
+__all__ = [
+    "CALLS",
+    "NO_EFFECT",
+    "PIPES",
+    "SYNC_CORES",
+    "numbers_of",
+    "pipe_name",
+    "translate_barrier",
+    "translate_flag",
+]
