@@ -247,8 +247,10 @@ def emit_part(op: Operation, w: Writer) -> None:
     declare_tensor(op, View(base, known, view.strides, view.layout, view.element), w)
 
 
-def declare_tensor(op: Operation, view: View, w: Writer) -> None:
-    """Declares a tensor as the result of an operation."""
+def declare_tensor(op: Operation, view: View, w: Writer, value: SSAValue | None = None) -> None:
+    """Declares a tensor as a value, the result of an operation if no other is named."""
+    value = value or op.results[0]
+    w.parts[value] = view
     missing = _RANK - len(view.sizes)
     if view.layout.startswith("mx") and missing:
         fail(op, "a tensor of scales with two dimensions has no form in C++", "give it five dimensions")
@@ -267,9 +269,9 @@ def declare_tensor(op: Operation, view: View, w: Writer) -> None:
         arguments.append(f"{alias}::Shape({', '.join(open_[0])})")
     if open_[1]:
         arguments.append(f"{alias}::Stride({', '.join(open_[1])})")
-    name = w.name(op.results[0], "part")
+    name = w.name(value, "part")
     w.line(f"{alias} {name}({', '.join(arguments)});")
-    w.bind(op.results[0], Expr(name))
+    w.bind(value, Expr(name))
 
 
 def tensor(value: SSAValue, op: Operation, w: Writer) -> Expr:

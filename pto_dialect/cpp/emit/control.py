@@ -8,9 +8,10 @@ from xdsl.dialects.builtin import SymbolRefAttr
 
 from pto_dialect.ir.core import types as t
 
+from .carried import End, Insertion, begin, bind_tensor, changes, insert, is_tensor, merge
 from .errors import fail
 from .expression import Expr, binary
-from .writer import Writer, emits
+from .writer import View, Writer, emits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,19 +60,23 @@ def _carried(op: Operation, values: Sequence[SSAValue], initial: Sequence[SSAVal
 def _check_carried(op: Operation, value: SSAValue, w: Writer) -> None:
     if isinstance(value.type, t.TileBufType) and not w.shared.placed:
         fail(op, "a tile that a loop or branch gives needs an address", "run -p assign-memory first")
-    if isinstance(value.type, t.ShapedView):
-        fail(op, f"a tensor that {op.name} gives has no form in C++", "make the view where it is used")
+    if is_tensor(value) and op.name == "scf.while":
+        fail(op, f"a tensor that {op.name} carries has no form in C++", "make the view in the loop")
 
 
 def _types(values: Sequence[SSAValue], op: Operation, w: Writer) -> list[str]:
     return [w.type(value.type, op) for value in values]
 
 
-def _yield(block: Block, targets: Sequence[Expr], w: Writer) -> None:
+def _yield(block: Block, targets: Sequence[Expr], w: Writer, views: Sequence[View] = ()) -> None:
     last = block.last_op
     assert last is not None
-    values = [w.get(value, last) for value in last.operands]
-    assign(targets, values, _types(list(last.operands), last, w), w)
+    plain = [value for value in last.operands if not is_tensor(value)]
+    changed, values, types = list(targets), [w.get(value, last) for value in plain], _types(plain, last, w)
+    for old, value in zip(views, (value for value in last.operands if is_tensor(value)), strict=True):
+        for found, more in zip((changed, values, types), changes(last, old, w.view(value, last)), strict=True):
+            found.extend(more)  # pyright: ignore[reportArgumentType]
+    assign(changed, values, types, w)
 
 
 @emits("scf.yield", "scf.condition", "func.return")
@@ -87,10 +92,14 @@ def emit_for(op: Operation, w: Writer) -> None:
     first, end, step, *initial = op.operands
     body = _only_block(op)
     counter, *carried = body.args
-    variables = []
+    tensors: dict[SSAValue, View] = {}
+    variables: list[Expr] = []
     for value, result, start in zip(carried, op.results, initial, strict=True):
         _check_carried(op, result, w)
         value.name_hint = value.name_hint or result.name_hint
+        if is_tensor(value):
+            tensors[value] = begin(op, value, w.view(start, op), w)
+            continue
         variable = w.variable(value, op, w.get(start, op))
         w.bind(value, variable)
         w.bind(result, variable)
@@ -104,29 +113,59 @@ def emit_for(op: Operation, w: Writer) -> None:
         f"for ({type_}{name} = {w.get(first, op).text}; {binary('<', Expr(name), w.get(end, op)).text}; {advance}) {{"
     )
     with w.block(head):
+        for value, view in tensors.items():
+            bind_tensor(value, view, op, w)
         w.operations(body)
-        _yield(body, variables, w)
+        _yield(body, variables, w, [tensors[value] for value in carried if value in tensors])
+    for value, result in zip(carried, op.results, strict=True):
+        if value in tensors and list(result.uses):
+            bind_tensor(result, tensors[value], op, w)
 
 
 @emits("scf.if")
 def emit_if(op: Operation, w: Writer) -> None:
     """A branch; its results are variables that both sides set."""
-    variables = _carried(op, op.results, [None] * len(op.results), w)
-    for result, variable in zip(op.results, variables, strict=True):
+    plain = [result for result in op.results if not is_tensor(result)]
+    variables = _carried(op, plain, [None] * len(plain), w)
+    for result, variable in zip(plain, variables, strict=True):
         w.bind(result, variable)
     sides = [list(region.blocks) for region in op.regions]
+    start = len(w.lines)
     with w.block(f"if ({w.get(op.operands[0], op).text}) {{"):
-        _side(op, 0, variables, w)
-    if len(sides) > 1 and sides[1] and (len(list(sides[1][0].ops)) > 1 or variables):
+        ends = [_side(op, 0, variables, w)]
+    if len(sides) > 1 and sides[1] and (len(list(sides[1][0].ops)) > 1 or len(op.results)):
         w.lines[-1] = w.lines[-1].rstrip() + " else {"
         with w.block_after():
-            _side(op, 1, variables, w)
+            ends.append(_side(op, 1, variables, w))
+    if w.lines[-2:] == [f"{w.indent}}} else {{", f"{w.indent}}}"] and not len(op.results):
+        w.lines[-2:] = [f"{w.indent}}}"]
+    _bind_tensors(op, ends, start, w)
 
 
-def _side(op: Operation, at: int, variables: list[Expr], w: Writer) -> None:
+def _bind_tensors(op: Operation, ends: Sequence[Sequence[End]], start: int, w: Writer) -> None:
+    """Says what the tensors are that a branch gives."""
+    results = [result for result in op.results if is_tensor(result)]
+    lines: list[Insertion] = []
+    views: list[View] = []
+    for result, one in zip(results, zip(*ends, strict=True), strict=True):
+        view, more = merge(op, result, one, start, w)
+        views.append(view)
+        lines += more
+    insert(lines, w)
+    for result, view in zip(results, views, strict=True):
+        if list(result.uses):
+            bind_tensor(result, view, op, w)
+
+
+def _side(op: Operation, at: int, variables: list[Expr], w: Writer) -> list[End]:
+    """Emits one side of a branch; returns the tensors that it gives."""
     block = _only_block(op, at)
     w.operations(block)
-    _yield(block, variables, w)
+    last = block.last_op
+    assert last is not None
+    plain = [value for value in last.operands if not is_tensor(value)]
+    assign(variables, [w.get(value, last) for value in plain], _types(plain, last, w), w)
+    return [End(w.view(value, last), len(w.lines)) for value in last.operands if is_tensor(value)]
 
 
 @emits("scf.while")

@@ -29,7 +29,9 @@ class Expr(NamedTuple):
 def binary(operator: str, left: Expr, right: Expr) -> Expr:
     """Returns two operands with an operator between them."""
     level = _BINARY.get(operator, LOOSE)
-    if level in (LOOSE, ORDER, SHIFT):
+    if level == ORDER:
+        return Expr(f"{left.at(SHIFT)} {operator} {right.at(SHIFT)}", level)
+    if level in (LOOSE, SHIFT):
         return Expr(f"{left.at(UNARY)} {operator} {right.at(UNARY)}", level)
     return Expr(f"{left.at(level)} {operator} {right.at(level + 1)}", level)
 

@@ -12,7 +12,7 @@ from pto_dialect.diagnostics.file_kinds import EMITTED
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.roles import Role, has_role
 
-from . import buffers, calls, control, machine, queues, scalars  # noqa: F401  (they register what emits operations)
+from . import buffers, calls, control, machine, moves, queues, scalars  # noqa: F401  (they register what emits operations)
 from .ctypes import Aliases
 from .errors import fail
 from .expression import Expr

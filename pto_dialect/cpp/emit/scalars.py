@@ -8,6 +8,7 @@ Source: docs/reference/core-dialects.md, "Operations".
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
 
 _WRAPPING = {"addi": "+", "subi": "-", "muli": "*", "shli": "<<"}
+_FOLDED = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _PLAIN = {"divsi": "/", "remsi": "%", "shrsi": ">>", "andi": "&", "ori": "|", "xori": "^"}
 _WITHOUT_SIGN = {"divui": "/", "remui": "%", "shrui": ">>"}
 _CHOSEN = {"minsi": ("<", False), "maxsi": (">", False), "minui": ("<", True), "maxui": (">", True)}
@@ -93,37 +95,41 @@ def emit_wrapping(op: Operation, w: Writer) -> None:
     """Sums, differences, products and shifts to the left."""
     left, right = _operands(op, w)
     type_ = op.results[0].type
-    operator = _WRAPPING[op.name.removeprefix("arith.")]
+    symbol = _WRAPPING[op.name.removeprefix("arith.")]
     if t.element_name(type_) == "index":
-        fold = {"+": add, "*": multiply}.get(operator)
-        if operator == "<<" and left.number is not None:
+        fold = {"+": add, "*": multiply}.get(symbol)
+        if symbol == "<<" and left.number is not None:
             left = cast("int64_t", left)
-        w.define(op, fold(left, right) if fold is not None else binary(operator, left, right))
+        w.define(op, fold(left, right) if fold is not None else binary(symbol, left, right))
         return
     if t.element_name(type_) == "i1":
-        logical = {"+": "!=", "-": "!=", "*": "&&"}.get(operator)
+        logical = {"+": "!=", "-": "!=", "*": "&&"}.get(symbol)
         if logical is None:
             fail(op, f"{op.name} of i1 has no form in C++")
         w.define(op, binary(logical, left, right))
+        return
+    if left.number is not None and right.number is not None and symbol in _FOLDED:
+        width = width_of(type_)
+        w.bind(op.results[0], _integer(_FOLDED[symbol](left.number, right.number) % (1 << width), type_))
         return
     signed, wrapped = element(type_, op), unsigned(type_)
     if width_of(type_) < _NARROW:
         # A product of two short numbers without sign may overflow int.
         wrapped = "uint32_t"
     left = cast(wrapped, left)
-    w.define(op, cast(signed, binary(operator, left, right if operator == "<<" else cast(wrapped, right))))
+    w.define(op, cast(signed, binary(symbol, left, right if symbol == "<<" else cast(wrapped, right))))
 
 
 @emits(*(f"arith.{name}" for name in _PLAIN))
 def emit_plain(op: Operation, w: Writer) -> None:
     """Quotients, remainders, shifts with a sign, operations of bits."""
     left, right = _operands(op, w)
-    operator, type_ = _PLAIN[op.name.removeprefix("arith.")], op.results[0].type
-    if t.element_name(type_) == "i1" and operator in ("&", "|", "^"):
-        operator = {"&": "&&", "|": "||", "^": "!="}[operator]
-        w.define(op, binary(operator, left, right))
+    symbol, type_ = _PLAIN[op.name.removeprefix("arith.")], op.results[0].type
+    if t.element_name(type_) == "i1" and symbol in ("&", "|", "^"):
+        symbol = {"&": "&&", "|": "||", "^": "!="}[symbol]
+        w.define(op, binary(symbol, left, right))
         return
-    found = binary(operator, left, right)
+    found = binary(symbol, left, right)
     narrow = t.element_name(type_) != "index" and width_of(type_) < _NARROW
     w.define(op, cast(element(type_, op), found) if narrow else found)
 
@@ -140,10 +146,10 @@ def emit_unsigned(op: Operation, w: Writer) -> None:
 def emit_extreme(op: Operation, w: Writer) -> None:
     """The smaller or larger of two integers."""
     left, right = _operands(op, w)
-    operator, without_sign = _CHOSEN[op.name.removeprefix("arith.")]
+    symbol, without_sign = _CHOSEN[op.name.removeprefix("arith.")]
     type_ = op.results[0].type
     compared = [cast(unsigned(type_), one) if without_sign else one for one in (left, right)]
-    w.define(op, choice(binary(operator, *compared), left, right))
+    w.define(op, choice(binary(symbol, *compared), left, right))
 
 
 @emits(*(f"arith.{name}" for name in _ROUNDED))

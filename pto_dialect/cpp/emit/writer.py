@@ -76,6 +76,8 @@ class Writer:
         self._values: dict[SSAValue, Value] = {}
         self.tile_types: dict[SSAValue, t.TileBufType] = {}
         """Types of tiles in C++, where they differ from those of the program."""
+        self.parts: dict[SSAValue, View] = {}
+        """What tensors are that have a variable."""
         self.queues: dict[int | str, tuple[str, str]] = {}
         """Names and types of queues by their numbers."""
         self.flags = 0
@@ -83,9 +85,18 @@ class Writer:
 
     # ---- lines
 
+    @property
+    def indent(self) -> str:
+        """The spaces before lines."""
+        return "  " * self._depth
+
     def line(self, text: str) -> None:
         """Emits one line."""
         self.lines.append("  " * self._depth + text if not text.startswith("#") else text)
+
+    def insert(self, position: int, text: str, deeper: int) -> None:
+        """Inserts a line before another one, ``deeper`` by so many levels than lines are now."""
+        self.lines.insert(position, "  " * (self._depth + deeper) + text)
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:
@@ -132,7 +143,7 @@ class Writer:
 
     def view(self, value: SSAValue, op: Operation) -> View:
         """Returns the tensor that a value is."""
-        found = self._values.get(value)
+        found = self.parts.get(value) or self._values.get(value)
         if not isinstance(found, View):
             fail(op, f"a tensor that is {t.type_text(value.type)} of a branch, loop or function has no form in C++")
         return found

@@ -20,7 +20,7 @@ _BLOCK = 32
 """Bytes that the older moves count in."""
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """The numbers of a move in the order of C++, and the operation that has operands with these names."""
 
     operation: str
@@ -29,18 +29,18 @@ class _Form(NamedTuple):
 
 
 _BURSTS = ("sid", "n_burst", "len_burst", "src_stride", "dst_stride")
-_FORMS = {
-    "copy_ubuf_to_ubuf": _Form("copy_ubuf_to_ubuf", _BURSTS),
-    "copy_cbuf_to_ubuf": _Form("copy_cbuf_to_ubuf", _BURSTS, ("a5",)),
-    "copy_ubuf_to_cbuf": _Form("copy_ubuf_to_cbuf", _BURSTS, ("a5",)),
-    "copy_gm_to_ubuf": _Form("copy_gm_to_ubuf", _BURSTS),
-    "copy_ubuf_to_gm": _Form("copy_ubuf_to_gm", _BURSTS),
-    "copy_gm_to_ubuf_align_v2": _Form(
+FORMS = {
+    "copy_ubuf_to_ubuf": Form("copy_ubuf_to_ubuf", _BURSTS),
+    "copy_cbuf_to_ubuf": Form("copy_cbuf_to_ubuf", _BURSTS, ("a5",)),
+    "copy_ubuf_to_cbuf": Form("copy_ubuf_to_cbuf", _BURSTS, ("a5",)),
+    "copy_gm_to_ubuf": Form("copy_gm_to_ubuf", _BURSTS),
+    "copy_ubuf_to_gm": Form("copy_ubuf_to_gm", _BURSTS),
+    "copy_gm_to_ubuf_align_v2": Form(
         "copy_gm_to_ubuf",
         ("sid", "n_burst", "len_burst", "left_padding_count", "right_padding_count", "data_select_bit", "l2_cache_ctl",
          "gm_stride", "ub_stride"),
     ),
-    "copy_ubuf_to_gm_align_v2": _Form(
+    "copy_ubuf_to_gm_align_v2": Form(
         "copy_ubuf_to_gm",
         ("sid", "n_burst", "len_burst", "l2_cache_ctl", "burst_dst_stride", "burst_src_stride"),
     ),
@@ -54,7 +54,7 @@ _FLAGS = frozenset(("data_select_bit",))
 
 def move(call: Call, emitter: Emitter) -> None:
     """Emits a move of bytes."""
-    form = _FORMS[call.name]
+    form = FORMS[call.name]
     destination, source, *rest = call.groups
     if len(rest) != len(form.numbers) or emitter.target not in form.targets:
         emitter.fail(f"{call.name} with {len(call.groups)} operands has no counterpart in .pto on {emitter.target}")
@@ -110,7 +110,7 @@ def _bytes(blocks: str, emitter: Emitter) -> str:
     return emitter.define(f"arith.muli {blocks}, {emitter.constant(_BLOCK, 'i64')} : i64", "bytes")
 
 
-MOVES: dict[str, Callable[[Call, Emitter], None]] = dict.fromkeys(_FORMS, move)
+MOVES: dict[str, Callable[[Call, Emitter], None]] = dict.fromkeys(FORMS, move)
 """Functions that move bytes."""
 
-__all__ = ["MOVES"]
+__all__ = ["FORMS", "MOVES"]

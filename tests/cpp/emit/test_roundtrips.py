@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from random_tile_programs import RandomProgram, arguments
+from snapshots import Block, files, read
 
 import pto_dialect
-from pto_dialect.api import Module, parse
+from pto_dialect.api import Module, check, parse
 from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.runtime.api import compile as compile_function
 
 SEEDS = range(24)
@@ -30,10 +33,10 @@ def module_of(programs: Sequence[RandomProgram]) -> str:
     return f'module attributes {{pto.target_arch = "a2a3"}} {{\n{functions}\n}}\n'
 
 
-def again(module: Module, target: str = "a2a3") -> Module:
-    """The module that the C++ text of a module is."""
-    text = pto_dialect.emit_cpp(module)
-    return parse(compile_kernel(text, "again.cpp", CppOptions(target=target), every=True).text)
+def again_text(program: str, target: str) -> str:
+    """The program that the C++ text of a program is."""
+    text = pto_dialect.emit_cpp(parse(program))
+    return compile_kernel(text, "again.cpp", CppOptions(target=target), every=True).text
 
 
 def results(module: Module, name: str, given: Sequence[Any]) -> list[bytes]:
@@ -47,8 +50,51 @@ def results(module: Module, name: str, given: Sequence[Any]) -> list[bytes]:
 def test_random_programs_give_the_same_results_after_a_round_trip(addresses: bool) -> None:
     programs = [RandomProgram(seed, "a2a3", addresses=addresses) for seed in SEEDS]
     module = parse(module_of(programs))
-    compiled = again(module)
+    compiled = parse(again_text(module_of(programs), "a2a3"))
     for i, program in enumerate(programs):
         for count in (1, 3):
             given = arguments(program, count)
             assert results(compiled, f"f{i}", given) == results(module, f"f{i}", given), program.text
+
+
+BLOCKS = [
+    block for file in files("cpp", "emit", "snapshots") for block in read(file)[1] if " error: " not in block.output
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.title)
+def test_text_of_the_snapshot_compiles(block: Block) -> None:
+    target = "a5" if 'target_arch = "a5"' in block.program else "a2a3"
+    found = check(again_text(block.program, target)).diagnostics
+    assert not [str(one) for one in found if one.severity is Severity.ERROR]
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "cpp"
+
+
+def example_arguments(name: str) -> dict[str, Any]:
+    """Arguments of an example, the same each time."""
+    random = np.random.default_rng(3)
+    half = {one: random.standard_normal((64, 64)).astype(np.float16) for one in ("a", "b")}
+    match name:
+        case "add_exp":
+            rows = {one: random.standard_normal(1024).astype(np.float32) for one in ("x", "y")}
+            return {**rows, "z": np.zeros(1024, np.float32), "n": 4}
+        case "gemm":
+            wide = {one: random.standard_normal(64 * 192).astype(np.float16) for one in ("a", "b")}
+            return {"c": np.zeros((64, 64), np.float32), **wide}
+        case _:
+            return {"area": np.zeros(16, np.int64), "c": np.zeros((64, 64), np.float32), **half}
+
+
+@pytest.mark.parametrize("name", ["add_exp", "gemm", "product_plus_one"])
+def test_examples_give_the_same_results_after_a_round_trip(name: str) -> None:
+    first = pto_dialect.compile_cpp(str(EXAMPLES / f"{name}.cpp")).module
+    second = parse(again_text(pto_dialect.print_module(first), "a2a3"))
+    made = []
+    for module in (first, second):
+        given = example_arguments(name)
+        pto_dialect.run(module, given)
+        made.append({key: value.tobytes() for key, value in given.items() if isinstance(value, np.ndarray)})
+    assert made[0] == made[1]
+    assert any(np.frombuffer(made[0][key], np.uint8).any() for key in ("z", "c") if key in made[0])
