@@ -25,7 +25,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.remedies.names import target_name
 from pto_dialect.families import PROGRAM_RULES
 from pto_dialect.ir.core.base import PtoOp, is_pto
-from pto_dialect.ir.core.location import SourceLoc
+from pto_dialect.ir.core.location import is_read
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
@@ -164,7 +164,7 @@ class Verifier:
                 first = region.first_block
                 if first is not None and first.next_block is not None:
                     self._check_blocks(current, region)
-        if STRUCTURE in self.passes and not isinstance(op.location, SourceLoc):
+        if STRUCTURE in self.passes and not is_read(op):
             for region in op.regions:
                 self._check_dominance(region)
 

@@ -39,7 +39,7 @@ def install(force: bool = False, quiet: bool = False) -> bool:
         install_launches()
     _chosen[:] = [ours]
     if not quiet:
-        used = "pto-dialect in place of MLIR's bindings" if ours else f"the installed bindings in {folder}"
+        used = "pto-dialect instead of MLIR's bindings" if ours else f"the installed bindings in {folder}"
         why = f" (those in {folder} do not start: {reason})" if reason else ""
         print(f"pto-dialect: this program runs on {used}{why}", file=sys.stderr)
     return ours

@@ -8,10 +8,12 @@ import runpy
 import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
 
 from . import VARIABLE, install
 
-STUBS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")
+HERE = os.path.dirname(os.path.abspath(__file__))
+STUBS = os.path.join(HERE, "path")
 
 
 def main(arguments: list[str]) -> None:
@@ -48,12 +50,35 @@ def main(arguments: list[str]) -> None:
         from .launch.saved import save_launches  # deferred: start-up
 
         save_launches(options.save)
-    with _watched(options.sanitize):
-        if options.module:
-            runpy.run_module(options.file, run_name="__main__", alter_sys=True)
-        else:
-            sys.path[0] = os.path.dirname(os.path.abspath(options.file))
-            runpy.run_path(options.file, run_name="__main__")
+    try:
+        with _watched(options.sanitize):
+            _run(options.file, options.module)
+    except Exception as error:
+        error.with_traceback(_own_frames(error.__traceback__))
+        sys.excepthook(type(error), error, error.__traceback__)
+        sys.exit(1)
+
+
+def _run(file: str, is_module: bool) -> None:
+    if is_module:
+        runpy.run_module(file, run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(file))
+        runpy.run_path(file, run_name="__main__")
+
+
+def _own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Returns a traceback without the frames of this package, and of what starts programs."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith((HERE, "<frozen runpy>")):
+            kept.append(trace)
+        trace = trace.tb_next
+    found: TracebackType | None = None
+    for one in reversed(kept):
+        found = TracebackType(found, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return found
 
 
 def _watched(checks: str | None) -> AbstractContextManager[None]:

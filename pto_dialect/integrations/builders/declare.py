@@ -8,16 +8,24 @@ from inspect import Signature as PythonSignature
 from typing import Any, ClassVar, NamedTuple
 
 from xdsl.ir import Attribute as XAttribute
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir import Region as XRegion
-from xdsl.ir import SSAValue
 
-from pto_dialect.ir.core.base import segment_sizes
+from pto_dialect.ir.core.base import (
+    Slot,
+    is_pto,
+    operand_groups,
+    segment_sizes,
+    sizes_by_order,
+    sizes_of,
+)
+from pto_dialect.ir.core.kinds import ANY
 
 from .ir.attributes import Attribute, unwrap, wrap
 from .ir.build import assemble, class_named, insert, locate
 from .ir.context import need_location
 from .ir.operations import OpView
-from .ir.structure import Value, value_of, values_of, wrap_result
+from .ir.structure import Value, value_of, values_of, wrap_result, wrap_value
 
 Convert = Callable[[Any], XAttribute | None]
 """Makes an attribute of a Python value; ``None`` for one that means no attribute. Raises ``TypeError`` or
@@ -75,7 +83,7 @@ def make_form(
     known = {one.name: one for one in (*positional, *named)}
     for others in (older or {}).values():
         for one in others:
-            known.setdefault(one.name, one)
+            known.setdefault(one.name, one._replace(arity="?") if one.arity == "1" else one)
     if declared:
         place = {name: number for number, name in enumerate(declared)}
         parameters = sorted(known.values(), key=lambda one: place[one.group or one.name])
@@ -113,8 +121,13 @@ def _bind(form: Form, arguments: Sequence[Any], named: Mapping[str, Any]) -> dic
         if name in bound:
             raise TypeError(f"{form.cls}() has two values for argument {name!r}")
         bound[name] = value
-    missing = [one.name for one in form.positional if one.name not in bound and one in positional]
-    if missing and not (form.results and "results" in bound):
+    stated = "results" in bound
+    missing = [
+        one.name
+        for one in positional
+        if one.name not in bound and not (stated and (one.role == RESULT or one.arity == "?"))
+    ]
+    if missing:
         raise TypeError(f"{form.cls}() needs {' and '.join(missing)}: it takes {_listed(form)}")
     return bound
 
@@ -126,7 +139,9 @@ def _positional(form: Form, arguments: Sequence[Any], named: Mapping[str, Any]) 
     if older is not None and number <= len(older):
         return older
     if number <= len(form.positional):
-        return form.positional
+        # Releases that did not have the optional results.
+        without = tuple(one for one in form.positional if one.role != RESULT or one.arity != "?")
+        return without if number == len(without) and not named else form.positional
     surplus = number - len(form.positional)
     extra = [one for one in form.operands if one in form.named][:surplus]
     extra += [one for one in form.named if one.role == ATTRIBUTE][: surplus - len(extra)]
@@ -245,12 +260,24 @@ def _part(view: OpView, form: Form, parameter: Parameter) -> Any:
     if parameter.role == ATTRIBUTE:
         found = view._x.attributes.get(key) or view._x.properties.get(key)
         return None if found is None else wrap(found)
-    found = getattr(view._x, key)
-    if found is None:
-        return None
-    if isinstance(found, SSAValue):
-        return wrap_result(found).maybe_downcast()
-    return [wrap_result(one).maybe_downcast() for one in found]
+    is_result = parameter.role == RESULT
+    values = _groups(view._x, form.results if is_result else form.operands, is_result)[key]
+    if parameter.arity == "*" or parameter.group:
+        return [wrap_value(one) for one in values]
+    return wrap_value(values[0]) if values else None
+
+
+def _groups(op: Operation, parameters: Sequence[Parameter], is_result: bool) -> dict[str, Sequence[SSAValue]]:
+    """Returns operands or results by the name of the argument."""
+    if is_pto(op) and not is_result:
+        return dict(operand_groups(op))
+    values = list(op.results if is_result else op.operands)
+    stated = sizes_of(op.properties.get("resultSegmentSizes" if is_result else "operandSegmentSizes"))
+    sizes = sizes_by_order([Slot(one.name, one.arity, ANY) for one in parameters], len(values))
+    groups: dict[str, Sequence[SSAValue]] = {}
+    for one, size in zip(parameters, stated or sizes, strict=True):
+        groups[one.group or one.name], values = values[:size], values[size:]
+    return groups
 
 
 def make_class(form: Form, base: type[OpView] = GeneratedOp, module: str = __name__) -> type[Any]:

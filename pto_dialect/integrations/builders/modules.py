@@ -32,23 +32,23 @@ def put_modules() -> None:
         setattr(ours["dialects"], name, ours[f"dialects.{name}"])
     for root in ROOTS:
         package = _package(root)
+        package.ir, package.dialects = ours["ir"], ours["dialects"]  # pyright: ignore[reportAttributeAccessIssue]
         for name, module in ours.items():
             sys.modules[f"{root}.{name}"] = module
-        package.ir, package.dialects = ours["ir"], ours["dialects"]  # pyright: ignore[reportAttributeAccessIssue]
+    # A package `ptoas` without bindings has other modules, which are used.
+    try:
+        above = import_module("ptoas")
+    except ImportError:
+        above = _package("ptoas")
+    above.mlir = sys.modules["ptoas.mlir"]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _package(name: str) -> ModuleType:
-    """Returns the package with a name, which is made where there is none."""
-    parent, _, last = name.rpartition(".")
+    """Makes a package."""
     package = ModuleType(name, f"Stands for `{name}`: see docs/builders.md of pto-dialect.")
     package.__path__ = []
     package.__package__ = name
     sys.modules[name] = package
-    if parent:
-        above = sys.modules.get(parent)
-        if above is None or above.__spec__ is None or above.__spec__.loader is None:
-            above = _package(parent)
-        setattr(above, last, package)
     return package
 
 

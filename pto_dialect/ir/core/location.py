@@ -58,6 +58,22 @@ def set_location(op: Operation, span: Span) -> None:
     op.location = loc  # pyright: ignore[reportAttributeAccessIssue]
 
 
+class _Maker:
+    """The fact that a source makes operations."""
+
+
+def state_maker(source: SourceFile) -> SourceFile:
+    """States that the operations located in ``source`` were made by this code, not read from this text; returns it."""
+    source.facts[_Maker] = _Maker()
+    return source
+
+
+def is_read(op: Operation) -> bool:
+    """Returns whether ``op`` was read from a text, whose reader has checked the order of definitions and uses."""
+    location: object = op.location
+    return isinstance(location, SourceLoc) and _Maker not in location.data.source.facts
+
+
 def share_location(op: Operation, other: Operation) -> None:
     """Sets the location of ``op`` to that of ``other``."""
     op.location = other.location

@@ -16,7 +16,6 @@ from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.location import set_extent
 from pto_dialect.ir.core_dialects.core_ops import CLOSED_DIALECTS, UNMODELLED
-from pto_dialect.syntax.builder.memory import unregistered_class
 from pto_dialect.syntax.generic_form import complete_flags, infer_segments
 
 from .context import Location, any_context, need_location
@@ -43,6 +42,8 @@ def canonical_attributes(cls: type[PtoOp], attributes: dict[str, Attribute]) -> 
 
 
 def _unregistered(name: str) -> type[Operation]:
+    from pto_dialect.syntax.builder.memory import unregistered_class  # deferred: start-up
+
     dialect = name.partition(".")[0]
     closed = dialect == "pto" or (dialect in CLOSED_DIALECTS and name not in UNMODELLED)
     if closed or not any_context().allow_unregistered_dialects:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pto_dialect.diagnostics.source import SourceFile
 
-from .places import Place, place_of
+from .places import Place, stated_place
 
 S = TypeVar("S", bound="Entered")
 
@@ -159,11 +159,7 @@ class Location(Entered):
     @classmethod
     def file(cls, filename: str, line: int, col: int, context: Context | None = None) -> Location:
         """Returns a position in a file; lines and columns count from 1."""
-        text = f'"{filename}":{line}:{col}'
-        place = place_of(filename, line)
-        if place.start < place.end and col > 0:
-            place = place._replace(start=min((place.source.line_start(line) or 0) + col - 1, place.end))
-        return cls(need_context(context), text, place)
+        return cls(need_context(context), f'"{filename}":{line}:{col}', stated_place(filename, line, col))
 
     @classmethod
     def name(cls, name: str, childLoc: Location | None = None, context: Context | None = None) -> Location:
@@ -248,5 +244,5 @@ def need_location(location: Location | None) -> Location:
         return location
     found = stack.entries[-1].location if stack.entries else None
     if found is None:
-        raise ValueError("there is no current Location: write `with Location.unknown():` around this, or pass `loc=`")
+        raise ValueError("this requires a Location: write `with Location.unknown():` around it, or pass `loc=`")
     return found

@@ -11,6 +11,9 @@ from pto_dialect.diagnostics.render import render_text
 class MLIRError(Exception):
     """A program, type or attribute that is refused; ``error_diagnostics`` says where and why."""
 
+    # The name under which users know it, which tracebacks show.
+    __module__ = "mlir.ir"
+
     def __init__(self, message: str, error_diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message, error_diagnostics)
         self.message = message

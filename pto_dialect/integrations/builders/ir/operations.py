@@ -20,7 +20,7 @@ from .build import core_properties, create, insert, locate
 from .context import Context, Location, need_location
 from .errors import MLIRError
 from .reading import read_module
-from .structure import MAKERS, Block, ListView, Region, Values, context_of, value_of, wrap_result, wrap_value
+from .structure import MAKERS, Block, ListView, Operands, Region, Values, context_of, value_of, wrap_result, wrap_value
 
 V = TypeVar("V", bound="type[OpView]")
 
@@ -130,9 +130,9 @@ class OperationBase:
         return wrap_result(results[0])
 
     @property
-    def operands(self) -> Values:
+    def operands(self) -> Operands:
         """The operands."""
-        return Values(lambda: [wrap_value(one) for one in self._x.operands])
+        return Operands(self._x)
 
     @property
     def attributes(self) -> AttributeMap:

@@ -10,7 +10,9 @@ from types import CodeType, FrameType
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.locations import Locations
+from pto_dialect.diagnostics.origins import NamedPosition
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core.location import state_maker
 
 HIDDEN: set[str] = {"contextlib.py", "functools.py"}
 """Files that only pass calls on, by their names."""
@@ -77,7 +79,7 @@ def place_of(
 ) -> Place:
     """Returns the location of a line, or of the columns from ``column`` to ``end`` of the lines ``line`` to ``last``;
     columns count bytes from 0."""
-    source = _source_of(file)
+    source = _source_of(file, _short_name(file))
     start = source.line_start(line or 1)
     if line is None or start is None:
         return Place(_unread(file, line or 0), 0, 0)
@@ -96,19 +98,30 @@ def _characters(text: str, column: int) -> int:
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
+def _short_name(file: str) -> str:
+    """Returns the path of a file relative to the working directory where that is around it."""
+    near = os.path.relpath(file) if os.path.isabs(file) else file
+    return file if near.startswith(os.pardir) else near
+
+
 @cache
-def _source_of(file: str) -> SourceFile:
-    name = file
-    if os.path.isabs(file):
-        near = os.path.relpath(file)
-        name = file if near.startswith(os.pardir) else near
+def _source_of(file: str, name: str) -> SourceFile:
     source = SourceFile(name, "".join(linecache.getlines(file)))
     # A call such as `loc(..)` in Python code is not a location of a statement.
     source.facts[Locations] = Locations("")
-    return source
+    return state_maker(source)
+
+
+def stated_place(file: str, line: int, column: int) -> Place:
+    """Returns the position in a file that a program states; lines and columns count from 1."""
+    source = _source_of(file, file)
+    start = source.line_start(line)
+    if start is not None and 0 < column <= len(source.line_text(line)):
+        return Place(source, start + column - 1, start + len(source.line_text(line)))
+    return Place(state_maker(NamedPosition(file, line, column)), 0, 0)
 
 
 @cache
 def _unread(file: str, line: int) -> SourceFile:
     """Returns a source of which no text is known."""
-    return SourceFile(file, "", line)
+    return state_maker(SourceFile(file, "", line))

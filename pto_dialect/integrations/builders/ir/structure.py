@@ -82,6 +82,19 @@ class Values(ListView["Value"]):
         return self[0].owner
 
 
+class Operands(Values):
+    """The operands of an operation, which may be replaced."""
+
+    __slots__ = ("_op",)
+
+    def __init__(self, op: XOperation) -> None:
+        self._op = op
+        super().__init__(lambda: [wrap_value(one) for one in op.operands])
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self._op.operands[index] = value_of(value)
+
+
 class Value:
     """A value of a program: a result of an operation, or an argument of a block."""
 

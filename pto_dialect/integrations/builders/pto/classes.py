@@ -14,23 +14,12 @@ from .special import SPECIAL_CLASSES
 
 _BEFORE_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-ALIASES = {
-    "SubsetOp": "SubViewOp",
-    "BuildAsyncSessionOp": "CommBuildAsyncSessionOp",
-    "TGetAsyncOp": "CommTGetAsyncOp",
-    "TPutAsyncOp": "CommTPutAsyncOp",
-    "TestAsyncEventOp": "CommTestAsyncEventOp",
-    "WaitAsyncEventOp": "CommWaitAsyncEventOp",
-}
+ALIASES = {"SubsetOp": "SubViewOp"}
 """Classes of older releases, with those that have replaced them."""
 
-FUNCTION_ALIASES = {
-    "subset": "subview",
-    "build_async_session": "comm_build_async_session",
-    "tget_async": "comm_tget_async",
-    "tput_async": "comm_tput_async",
-    "test_async_event": "comm_test_async_event",
-    "wait_async_event": "comm_wait_async_event",
+FUNCTION_ALIASES = {"subset": "subview"} | {
+    name: f"comm_{name}"
+    for name in ("build_async_session", "tget_async", "tput_async", "test_async_event", "wait_async_event")
 }
 """Functions of older releases, with those that have replaced them."""
 

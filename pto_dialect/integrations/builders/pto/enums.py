@@ -20,7 +20,7 @@ _NAMES: dict[str, tuple[str, str]] = {
     "SLayout": ("slayout", "NoneBox RowMajor ColMajor"),
     "PadValue": ("pad_value", "Null Zero Max Min"),
     "CompactMode": ("compact_mode", "Null Normal RowPlusOne"),
-    "RoundMode": ("round_mode", "NONE RINT ROUND FLOOR CEIL TRUNC ODD CAST_RINT"),
+    "RoundMode": ("round_mode", "NONE RINT ROUND FLOOR CEIL TRUNC ODD"),
     "DivPrecision": ("div_precision", _PRECISION),
     "ExpPrecision": ("exp_precision", _PRECISION),
     "LogPrecision": ("log_precision", _PRECISION),
@@ -57,6 +57,9 @@ _FIRST = {"mask_pattern": 1, "tinsert_mode": 2}
 
 _NUMBERS = {"PIPE_UNASSIGNED": 99}
 
+_MORE = {"RoundMode": {"CAST_RINT": 7}}
+"""Enumerators in Python that programs spell as another one (``ENUM_ALIASES``), with their numbers."""
+
 
 class PtoEnum(Enum):
     """Base of the enumerations."""
@@ -70,7 +73,8 @@ class PtoEnum(Enum):
     def attribute(self) -> EnumAttr:
         """The enumerator in programs."""
         names = _NAMES[type(self).__name__][1].split()
-        return enum_attr(self.kind, ENUMS[self.kind].values[names.index(self.name)])
+        name = ENUM_ALIASES.get(self.kind, {}).get(self.name, self.name)
+        return enum_attr(self.kind, ENUMS[self.kind].values[names.index(name)])
 
     def __int__(self) -> int:
         return self.value
@@ -82,7 +86,7 @@ def _make_enum(name: str) -> type[PtoEnum]:
     kind, names = _NAMES[name]
     first = _FIRST.get(kind, 0)
     members = {member: _NUMBERS.get(member, first + number) for number, member in enumerate(names.split())}
-    found: Any = PtoEnum(name, members, module=__name__)
+    found: Any = PtoEnum(name, members | _MORE.get(name, {}), module=__name__)
     return found
 
 

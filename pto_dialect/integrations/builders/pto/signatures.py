@@ -25,8 +25,8 @@ from pto_dialect.ir.core.registry import op_class
 from ..declare import ATTRIBUTE, OPERAND, RESULT, Form, Infer, Parameter, make_form
 from ..ir.structure import value_of
 from ..ir.types import read_type
-from .convert import converter
-from .subview import infer_subview
+from .conversions import converter
+from .inference import infer_subview
 
 _TABLE = os.path.join(os.path.dirname(__file__), "signatures.csv")
 

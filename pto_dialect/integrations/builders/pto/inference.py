@@ -1,4 +1,4 @@
-"""The result type of `pto.subview`, as it follows from the source and the sizes."""
+"""The types of results that follow from more than one argument."""
 
 from __future__ import annotations
 

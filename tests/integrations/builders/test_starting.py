@@ -1,0 +1,95 @@
+"""How builders are started, and which bindings they run on."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = "from ptoas.mlir import ir\nfrom mlir.ir import Context\nassert Context is ir.Context\nprint(ir.__name__)\n"
+OURS = "pto_dialect.integrations.builders.ir"
+RUN = (sys.executable, "-m", "pto_dialect.integrations.builders")
+ROOT = str(Path(__file__).parents[3])
+
+
+def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([*variables.pop("paths", "").split(os.pathsep), ROOT]).strip(os.pathsep)
+    environment = {**os.environ, "PYTHONPATH": paths, **variables}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def installed(folder: Path, text: str = "") -> Path:
+    """Makes a package `ptoas` with compiled bindings, whose module `ir` has this text."""
+    (folder / "ptoas" / "mlir" / "_mlir_libs").mkdir(parents=True)
+    (folder / "ptoas" / "mlir" / "dialects").mkdir()
+    (folder / "ptoas" / "mlir" / "dialects" / "pto.py").write_text("")
+    (folder / "ptoas" / "__init__.py").write_text("")
+    (folder / "ptoas" / "mlir" / "__init__.py").write_text("")
+    (folder / "ptoas" / "mlir" / "ir.py").write_text(text)
+    return folder
+
+
+def test_module_runs_a_program_with_its_arguments(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text(SCRIPT + "import sys\nprint(sys.argv[1:], __name__)\n")
+    ended = run(*RUN, str(script), "--force", "x")
+    assert ended.stdout.splitlines() == [OURS, "['--force', 'x'] __main__"]
+    assert ended.stderr == "pto-dialect: this program runs on pto-dialect instead of MLIR's bindings\n"
+
+
+def test_programs_that_a_program_starts_run_on_the_package_as_well(tmp_path: Path) -> None:
+    (tmp_path / "inner.py").write_text(SCRIPT)
+    script = tmp_path / "outer.py"
+    script.write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, {str(tmp_path / 'inner.py')!r}])\n")
+    assert run(*RUN, "--quiet", str(script)).stdout == f"{OURS}\n"
+
+
+def test_import_of_use_is_enough(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text("import pto_dialect.integrations.builders.use\n" + SCRIPT)
+    assert run(sys.executable, str(script)).stdout == f"{OURS}\n"
+
+
+def test_folder_in_the_path_is_enough(tmp_path: Path) -> None:
+    folder = run(*RUN, "--path").stdout.strip()
+    script = tmp_path / "build.py"
+    script.write_text(SCRIPT)
+    assert run(sys.executable, str(script), paths=folder).stdout == f"{OURS}\n"
+
+
+def test_installed_bindings_are_used_unless_forced(tmp_path: Path) -> None:
+    folder = installed(tmp_path / "site", "WHO = 'installed'\n")
+    script = tmp_path / "build.py"
+    script.write_text("import ptoas.mlir.ir as ir\nprint(getattr(ir, 'WHO', 'ours'))\n")
+    found = run(*RUN, str(script), paths=str(folder))
+    assert found.stdout == "installed\n" and f"the installed bindings in {folder}" in found.stderr
+    assert run(*RUN, "--force", "--quiet", str(script), paths=str(folder)).stdout == "ours\n"
+
+
+def test_installed_bindings_that_do_not_start_are_replaced(tmp_path: Path) -> None:
+    folder = installed(tmp_path / "site", "raise ImportError('libLLVM.so is missing')\n")
+    script = tmp_path / "build.py"
+    script.write_text(SCRIPT)
+    found = run(*RUN, str(script), paths=str(folder))
+    assert found.stdout == f"{OURS}\n" and "do not start: libLLVM.so is missing" in found.stderr
+
+
+def test_pytest_option_and_variable(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(f"from ptoas.mlir import ir\ndef test(): assert ir.__name__ == {OURS!r}\n")
+    command = (sys.executable, "-m", "pytest", "-q", str(tmp_path))
+    for ended in (run(*command, "--pto-builders"), run(*command, PTO_BUILDERS="1")):
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_missing_file_is_an_error_of_the_command() -> None:
+    ended = run(*RUN, "missing.py")
+    assert ended.returncode == 2 and "there is no file 'missing.py'" in ended.stderr
+
+
+def test_error_of_a_program_is_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text("from mlir.dialects import pto\npto.TAddsOp\n")
+    ended = run(*RUN, "--quiet", str(script))
+    first, *frames, last = ended.stderr.splitlines()
+    assert (ended.returncode, first) == (1, "Traceback (most recent call last):")
+    assert [line.strip() for line in frames if line.startswith("  File")] == [f'File "{script}", line 2, in <module>']
+    assert last.startswith("AttributeError: pto has no operation, type or enumeration 'TAddsOp'; did you mean TAddSOp")
