@@ -56,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "--version" in options:
         print("ptoas of pto-dialect")
         return
-    if len(files) != 1:
+    if len(files) > 1:
         sys.exit("ptoas: error: exactly one program is assembled")
-    sys.exit(_assemble(files[0], options))
+    sys.exit(_assemble(files[0] if files else "-", options))
 
 
 def _assemble(file: str, options: dict[str, str]) -> int:
