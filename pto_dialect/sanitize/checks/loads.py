@@ -45,10 +45,10 @@ class Loads:
                 self._unread[arena] = [(region.offset, region.stop, number)]
             return
         low, high = region.offset, region.stop
-        for first, stop, other in unread:
-            if loads and number and other != number and first < high and low < stop:
-                self.lost.add((other, number))
-        left = [one for one in unread if not (one[0] < high and low < one[1])]
+        replaced = [one for one in unread if one[0] < high and low < one[1]]
+        if replaced:
+            unread = self._unread[arena] = [one for one in unread if one not in replaced]
         if loads and number:
-            left.append((low, high, number))
-        self._unread[arena] = left[-_MOST:]
+            self.lost.update((other, number) for _, _, other in replaced if other != number)
+            unread.append((low, high, number))
+            del unread[:-_MOST]

@@ -66,9 +66,7 @@ class Signals:
         thread.tick()
 
     def _everyone(self, known: Clock) -> Clock:
-        for thread in self.core.threads.values():
-            known = merged(known, thread.clock)
-        return known
+        return list(map(max, known, *(thread.clock for thread in self.core.threads.values())))
 
     def receive(self, key: Key, token: Token) -> None:
         """Handles the arrival of a signal."""
