@@ -16,8 +16,8 @@ from .streams import wants_color
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.session import Settings
-    from pto_dialect.driver.launch.suite import Outcome
-    from pto_dialect.driver.sweep.cluster import Place
+    from pto_dialect.driver.launch.suite import FileResult
+    from pto_dialect.driver.sweep.cluster import ClusterAddress
 
 ALONE = (
     *("format", "profile", "cycles", "no_advice", "emit_python", "fix"),
@@ -61,7 +61,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
             streams = Streams(say, write_over_progress, color)
             results = suite.run_suite(files, settings, given["jobs"], streams, progress)
         else:
-            results = [suite.outcome_of(files[0], settings, color)]
+            results = [suite.file_result(files[0], settings, color)]
             say(results[0].out)
             write_stderr(results[0].err)
     except WorkerError as error:
@@ -110,16 +110,16 @@ def _points(files: list[str], settings: Settings, given: dict[str, Any], color: 
     return exit_code(results)
 
 
-def _cluster(given: dict[str, Any]) -> Place | None:
+def _cluster(given: dict[str, Any]) -> ClusterAddress | None:
     """The requested cluster."""
-    from pto_dialect.driver.sweep.cluster import Place  # deferred: start-up
+    from pto_dialect.driver.sweep.cluster import ClusterAddress  # deferred: start-up
 
     def show(address: str) -> None:
         write_stderr(f"the dashboard of the cluster is at {address}\n")
 
     if given["cluster"] is None:
         return None
-    return Place(given["cluster"], given["insecure"], show if given["dashboard"] else None)
+    return ClusterAddress(given["cluster"], given["insecure"], show if given["dashboard"] else None)
 
 
 def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
@@ -134,7 +134,7 @@ def run_ranks(ctx: click.Context, path: str, given: dict[str, Any]) -> int:
     return exit_status(run_ranks_of(path, given, settings_of(ctx, given, False), streams))
 
 
-def _write_junit(path: str, results: list[Outcome]) -> bool:
+def _write_junit(path: str, results: list[FileResult]) -> bool:
     from pto_dialect.diagnostics.files import atomic_write  # deferred: start-up
     from pto_dialect.driver.launch.junit import junit_xml  # deferred: start-up
 

@@ -15,7 +15,7 @@ from pto_dialect.recording import Handle, Recording, RecordingError, Step
 from pto_dialect.runtime.memory.spaces import Array
 
 from . import show
-from .sources import Sources
+from .sources import SourceLines
 
 Tolerances = Callable[[str], tuple[float, float]]
 """Relative and absolute tolerance for an element format."""
@@ -160,6 +160,6 @@ def comparison_text(one: Recording, other: Recording, found: Comparison) -> str:
     lines = [f"the runs part at {parting.one.name}[{index}]: {left} and {right}; {count}"]
     for recording, written in ((one, parting.one), (other, parting.other)):
         step = recording.step(written.step)
-        lines.append(show.step_lines(Sources(recording), step))
+        lines.append(show.step_lines(SourceLines(recording), step))
     lines.append(f"{compared} before that are the same")
     return "\n".join(lines)

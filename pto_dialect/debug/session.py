@@ -19,7 +19,7 @@ from pto_dialect.runtime.memory.spaces import Array
 from .expressions import Expression, ExpressionError
 from .frames import CoreOrder, Frame
 from .points import Point
-from .sources import Sources
+from .sources import SourceLines
 
 Rerun = Callable[[Sequence[Change]], Recording]
 """Runs the program again with changes, and records it."""
@@ -44,7 +44,7 @@ class Session:
 
     def __init__(self, recording: Recording, rerun: Rerun | None = None) -> None:
         self.recording = recording
-        self.sources = Sources(recording)
+        self.sources = SourceLines(recording)
         self.rerun = rerun
         self.position = 0
         self.points: list[Point] = []

@@ -9,7 +9,7 @@ import numpy as np
 from pto_dialect.recording import Handle, Recording, Step, Thread
 from pto_dialect.runtime.memory.spaces import Array
 
-from .sources import Sources
+from .sources import SourceLines
 
 
 def place(thread: Thread) -> str:
@@ -17,20 +17,20 @@ def place(thread: Thread) -> str:
     return f"block {thread.block} {thread.core} {thread.pipe}"
 
 
-def loops_text(sources: Sources, step: Step) -> str:
+def loops_text(sources: SourceLines, step: Step) -> str:
     """The indices of the loops around a step, in brackets."""
     pairs = zip(step.statement.loops, step.loops, strict=True)
     loops = ", ".join(f"{sources.shown_name(name)} = {value}" for name, value in pairs)
     return f" [{loops}]" if loops else ""
 
 
-def step_lines(sources: Sources, step: Step) -> str:
+def step_lines(sources: SourceLines, step: Step) -> str:
     """A step, and under it the line of the source."""
     seen = sources.place(step.statement)
     return f"{step_line(sources, step)}\n{seen.line:>5}  {seen.text}"
 
 
-def step_line(sources: Sources, step: Step) -> str:
+def step_line(sources: SourceLines, step: Step) -> str:
     """A step in one line."""
     time = "" if np.isnan(step.start) else f" @{step.start:.0f}..{step.end:.0f}"
     kind = "" if step.kind == "operation" else f" ({step.kind})"

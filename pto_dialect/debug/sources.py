@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 _NUMBERED = re.compile(r"%([A-Za-z_]\w*?)(?:_\d+)?\Z")
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of a file, with its text without indentation."""
 
     file: str
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     text: str
 
 
-class Sources:
+class SourceLines:
     """The source positions of the statements of a recording.
 
     Those that a location names are in another file where that file can be read (docs/locations.md, "Which files are
@@ -44,7 +44,7 @@ class Sources:
         program = recording.program
         self.program = SourceFile(program.file, program.text)
         self.is_cpp = program.file.endswith(_CPP)
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, SourceLine] = {}
         self._words: frozenset[str] | None = None
         is_located = not self.is_cpp and "loc(" in program.text
         self._origins = self._read() if is_located else None
@@ -59,26 +59,26 @@ class Sources:
 
     # ------------------------------------------------------------ places
 
-    def place(self, statement: Statement) -> Place:
+    def place(self, statement: Statement) -> SourceLine:
         """Where a person looks for a statement."""
         if statement.number not in self._places:
             self._places[statement.number] = self._place(statement)
         return self._places[statement.number]
 
-    def _place(self, statement: Statement) -> Place:
+    def _place(self, statement: Statement) -> SourceLine:
         start = self.program.line_start(statement.line) if self._origins is not None and statement.line else None
         if self._origins is not None and start is not None:
             for frame in location_at(self.program, start + statement.col - 1).frames[:1]:
                 file = self._origins.file(frame.file)
                 if file is not None and file.line_start(frame.line) is not None:
-                    return Place(frame.file, frame.line, file.line_text(frame.line).strip())
-        return Place(self.program.name, statement.line, statement.text)
+                    return SourceLine(frame.file, frame.line, file.line_text(frame.line).strip())
+        return SourceLine(self.program.name, statement.line, statement.text)
 
     def lines(self, file: str) -> dict[int, list[int]]:
         """The numbers of the statements by their lines in a file; the last part of its path is enough."""
         found: defaultdict[int, list[int]] = defaultdict(list)
         for statement in self.recording.statements:
-            for place in {self.place(statement), Place(self.program.name, statement.line, statement.text)}:
+            for place in {self.place(statement), SourceLine(self.program.name, statement.line, statement.text)}:
                 if _is_called(place.file, file):
                     found[place.line].append(statement.number)
         return dict(found)
@@ -96,9 +96,9 @@ class Sources:
 
     def named(self, name: str) -> list[int]:
         """The statements at whose position an identifier stands that matches, such as the operation of a C++ kernel."""
-        return [number for number, word in self._first_words() if fnmatchcase(word, name)]
+        return [number for number, word in self._mnemonics() if fnmatchcase(word, name)]
 
-    def _first_words(self) -> Iterator[tuple[int, str]]:
+    def _mnemonics(self) -> Iterator[tuple[int, str]]:
         for one in self.recording.statements:
             line = self.program.line_text(one.line) if one.line else ""
             word = _WORD.match(line, max(one.col - 1, 0))

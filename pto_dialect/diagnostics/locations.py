@@ -79,7 +79,7 @@ def enclosing_location(source: SourceFile, offset: int) -> Location:
         found = location_at(source, position)
         if found.frames:
             return found
-        position = _behind(source.text, position)
+        position = _region_end(source.text, position)
     return NOWHERE
 
 
@@ -103,7 +103,7 @@ def _find(text: str, offset: int) -> int | None:
     return None
 
 
-def _behind(text: str, offset: int) -> int | None:
+def _region_end(text: str, offset: int) -> int | None:
     """Returns the offset after the region around ``offset``."""
     depth = 0
     for piece in _PIECE.finditer(text, offset):

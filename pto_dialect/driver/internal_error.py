@@ -48,11 +48,11 @@ def internal_error(
         raise error
     path = write_report(error, _small(error, text, again))
     where = f" with '{path}'" if path else ""
-    message = f"{what}: {told(error)}; please report it to {TRACKER}{where}"
+    message = f"{what}: {error_text(error)}; please report it to {TRACKER}{where}"
     return Diagnostic(RULE, Severity.ERROR, message, span)
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """``error`` in one line: its kind, its message and its location in this package."""
     text = " ".join(str(error).split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 2] + ".."
@@ -83,7 +83,7 @@ def _small(error: BaseException, text: str, again: Again | None) -> str:
         return text
     wanted = _place(error)
 
-    def fails_alike(candidate: str) -> bool:
+    def fails_equally(candidate: str) -> bool:
         try:
             again(candidate)
         except Exception as other:
@@ -91,7 +91,7 @@ def _small(error: BaseException, text: str, again: Again | None) -> str:
         return False
 
     try:
-        return reduced(text, fails_alike, SECONDS)
+        return reduced(text, fails_equally, SECONDS)
     except (OSError, MemoryError):
         return text
 

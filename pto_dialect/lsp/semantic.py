@@ -62,7 +62,7 @@ class _Encoder:
             begin, end = lines.position(word.start), lines.position(word.end)
             if begin.line == end.line and end.character > begin.character:
                 size = end.character - begin.character
-                self._token(_behind(first, begin), [size, TYPES.index(word.kind), word.modifiers])
+                self._token(_shifted(first, begin), [size, TYPES.index(word.kind), word.modifiers])
 
     def _token(self, place: types.Position, rest: list[int]) -> None:
         same = place.line == self.line
@@ -72,14 +72,14 @@ class _Encoder:
     def join(self, part: _Encoder, first: types.Position) -> None:
         """The tokens of ``part``, a text that begins at ``first``."""
         if part.data:
-            place = _behind(first, types.Position(part.data[0], part.data[1]))
+            place = _shifted(first, types.Position(part.data[0], part.data[1]))
             self._token(place, part.data[2:5])
             self.data += part.data[5:]
-            last = _behind(first, types.Position(part.line, part.column))
+            last = _shifted(first, types.Position(part.line, part.column))
             self.line, self.column = last.line, last.character
 
 
-def _behind(first: types.Position, place: types.Position) -> types.Position:
+def _shifted(first: types.Position, place: types.Position) -> types.Position:
     """A position of a text that begins at ``first`` in a larger one."""
     return types.Position(first.line + place.line, place.character + (0 if place.line else first.character))
 

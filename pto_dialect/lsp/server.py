@@ -66,9 +66,9 @@ class Server(LanguageServer):
         document = self.documents.get(uri)
         if document is None:
             return
-        document.look_anew(self.settings.target, self.settings.release)
+        document.set_target(self.settings.target, self.settings.release)
         if document.is_checked:
-            self._tell(document)
+            self._publish(document)
         elif (running := document.check(self._worker)) is not None:
             loop, text = asyncio.get_running_loop(), document.text
             running.add_done_callback(lambda done: loop.call_soon_threadsafe(self._looked, document, text, done))
@@ -83,12 +83,12 @@ class Server(LanguageServer):
         if self.documents.get(uri) is not document:
             return
         if document.is_checked:
-            self._tell(document)
+            self._publish(document)
         elif uri not in self._pending and (fault is None or document.text != text):
             # It has changed meanwhile.
             self.look(uri)
 
-    def _tell(self, document: Document) -> None:
+    def _publish(self, document: Document) -> None:
         uri = document.uri
         try:
             found = diagnostics(document)
@@ -102,9 +102,9 @@ class Server(LanguageServer):
         """Publishes the diagnostics of a C++ kernel, from its file; a compiler does not see what is not saved."""
         loop = asyncio.get_running_loop()
         running = self._worker.submit(check_kernel, uri, self.settings.target)
-        running.add_done_callback(lambda done: loop.call_soon_threadsafe(self._tell_kernel, uri, done))
+        running.add_done_callback(lambda done: loop.call_soon_threadsafe(self._publish_kernel, uri, done))
 
-    def _tell_kernel(self, uri: str, done: Future[list[types.Diagnostic]]) -> None:
+    def _publish_kernel(self, uri: str, done: Future[list[types.Diagnostic]]) -> None:
         fault = done.exception()
         if fault is not None:
             # An internal error must not end the session; the next save retries.

@@ -36,7 +36,7 @@ from pto_dialect.verify.engine.rule import read_rules
 
 from .base import PtoPass
 from .check_sync import entry_functions
-from .tile_places import Allocator, Places, Positions, Tile, allocator
+from .tile_addresses import Allocator, Positions, Tile, TileAddresses, allocator
 
 _RULES = read_rules("passes")
 OVERLAP = _RULES["overlap-tiles"]
@@ -63,7 +63,7 @@ class CheckMemoryPass(PtoPass):
                 reporter = _Reporter(engine)
                 try:
                     AbstractInterpreter(
-                        function, None, _Owners(texts, reporter, _fills_all(function), Places({}, {}))
+                        function, None, _Owners(texts, reporter, _fills_all(function), TileAddresses({}, {}))
                     ).run()
                 finally:
                     reporter.finish()
@@ -84,7 +84,7 @@ class _Reporter:
         owner = by.owner
         # Planned memory gives one address to values with disjoint live ranges; a read through a loop-carried or
         # selected handle expects the contents of that handle, unless the write went through it.
-        planned = lost.same_place(owner) and not undefined and (by.derived or not _is_carried(lost, op))
+        planned = lost.is_same_memory(owner) and not undefined and (by.derived or not _is_carried(lost, op))
         if self._first((lost.made, owner.made, planned)):
             self.engine.report(_overlap(lost, owner, op, certain, planned))
 
@@ -157,7 +157,7 @@ class _Owners:
     """Which tile wrote which bytes last, as ranges. ``alone``: nobody but the tiles of the function writes them;
     ``meant``: pairs of tiles that are two names for the same bytes on purpose."""
 
-    def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, locations: Places) -> None:
+    def __init__(self, texts: _Texts, reporter: _Reporter, alone: bool, locations: TileAddresses) -> None:
         self.texts = texts
         self.reporter = reporter
         self.alone = alone
@@ -245,7 +245,9 @@ class _Owners:
     def _meet(self, tile: Tile) -> None:
         """Through ``tile``, which nothing was written through, something is read that others have left in its very
         bytes: these have two names on purpose."""
-        others = [one.made for one in self.written.values() if one.same_place(tile) and one.made not in self.clobbered]
+        others = [
+            one.made for one in self.written.values() if one.is_same_memory(tile) and one.made not in self.clobbered
+        ]
         if others:
             self.meant |= {pair for made in others for pair in ((made, tile.made), (tile.made, made))}
 
@@ -263,7 +265,7 @@ class _Owners:
                 continue
             if rival in read and sums:
                 continue
-            self.lost[made] = Lost(tile, rival in read and rival.same_place(tile))
+            self.lost[made] = Lost(tile, rival in read and rival.is_same_memory(tile))
         if tile not in read and not undefined:
             self.lost.pop(tile.made, None)
         if self.written.get(tile.made) is not tile:

@@ -53,7 +53,7 @@ class RecordedGenerator(InstrumentedGenerator):
         self._function: str | None = None
         """Name of the function of this body, once an operation has needed it."""
         self._number = -1
-        self._told = ""
+        self._values_text = ""
         """Arguments that the next operation reports to the recording."""
         self._new: dict[Block, list[SSAValue]] = {}
         """By block: the scalars that no note has reported yet."""
@@ -108,7 +108,7 @@ class RecordedGenerator(InstrumentedGenerator):
             self.emitter.line(f"core.note({number}, ({loops}), ({numbers}), ({others}))")
         if kind != "operation":
             self.emitter.line("core.structure()")
-        self._told = f"({numbers}), ({others})"
+        self._values_text = f"({numbers}), ({others})"
         self._number = number
 
     def announce(self, site: int, loops: str) -> None:
@@ -117,7 +117,7 @@ class RecordedGenerator(InstrumentedGenerator):
             method = "reached" if self.queued else "reached_part"
             if self.queued and self._placed(self.emitter.current):
                 method = "placed"
-            self.emitter.line(f"core.{method}({self._number}, {site}, ({loops}), {self._told})")
+            self.emitter.line(f"core.{method}({self._number}, {site}, ({loops}), {self._values_text})")
         else:
             super().announce(site, loops)
 

@@ -82,14 +82,14 @@ class Log:
         self._seconds = self._next = 0.0
         self._start_chunk()
 
-    def tell(self, seconds: float, listener: Callable[[], None]) -> None:
+    def notify_every(self, seconds: float, listener: Callable[[], None]) -> None:
         """Calls ``listener`` about every ``seconds`` during the run, between two steps; less often where the listener
         is slow."""
         self._listener, self._seconds = listener, seconds
         self._next = monotonic() + seconds
         self._plan()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         """Calls the listener where it is time to."""
         now = monotonic()
         if self._listener is None or now < self._next:
@@ -191,7 +191,7 @@ class Log:
             self._change()
         if self._data_bytes >= CHUNK_BYTES or self.steps - self._first_step >= CHUNK_STEPS:
             self._end_chunk()
-        self._tell()
+        self._notify()
         self._plan()
 
     def _plan(self) -> None:

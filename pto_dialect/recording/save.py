@@ -44,7 +44,7 @@ def save(
     it; or it is still ``running``. Raises ``RecordingError``."""
     log = kernel.record
     found = [_finding(one, log) for one in findings]
-    outcome = Outcome(RUNNING, step=log.steps - 1) if running else _outcome(kernel, found, failure)
+    outcome = Outcome(RUNNING, step=log.steps - 1) if running else _run_end(kernel, found, failure)
     waiting = _waiting(kernel) if outcome.kind == FAILED else []
     write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting)
 
@@ -64,7 +64,7 @@ def _place(span: Span | None) -> tuple[int, int]:
     return written.source.line_col(written.start) if written is not None else (0, 0)
 
 
-def _outcome(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diagnostic | None) -> Outcome:
+def _run_end(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diagnostic | None) -> Outcome:
     last = kernel.record.steps - 1
     if failure is not None:
         notes = tuple(note.message for note in failure.notes)

@@ -156,7 +156,7 @@ def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatc
 
     seen: list[tuple[str, int, bool]] = []
     path = tmp_path / "run.pto-rec"
-    tell = log.Log.tell
+    notify = log.Log.notify_every
 
     def looking(self: log.Log, seconds: float, listener: Callable[[], None]) -> None:
         def look() -> None:
@@ -164,11 +164,11 @@ def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatc
             with open_recording(path) as found:
                 seen.append((found.outcome.kind, len(found), bool(found.memory_at(found.last, "ub"))))
 
-        tell(self, 0.0, look)
+        notify(self, 0.0, look)
 
     monkeypatch.setattr(log, "_LOOK", 4)
     monkeypatch.setattr(log, "_PATIENCE", 0)
-    monkeypatch.setattr(log.Log, "tell", looking)
+    monkeypatch.setattr(log.Log, "notify_every", looking)
     race = ("--arg", "a=ones:f32:64", "--arg", "b=zeros:f32:64")
     assert run(FAULTY / "race.pto", *race, "--record", path, "--record-every", "1")[0] == 0
     whole = open_recording(path)

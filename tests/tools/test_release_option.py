@@ -196,7 +196,7 @@ def test_setting_of_the_language_server() -> None:
     assert Settings.read({"release": "7"}).release is None
     document = texts.Document("untitled:k.pto", TEXT.format(stated=""))
     assert release_of(document.checked.functions[0].operations[0]) == newest()
-    document.look_anew(None, "0.61")
+    document.set_target(None, "0.61")
     assert str(release_of(document.checked.functions[0].operations[0])) == "0.61"
-    document.look_anew(None, None)
+    document.set_target(None, None)
     assert release_of(document.checked.functions[0].operations[0]) == newest()

@@ -95,7 +95,7 @@ def _cut(step: Step, marks: _Marks, outer: Sequence[tuple[int, int]], wanted: se
     marks.set(low, high, False)
     if step.style is Style.EACH and max(target.shape) == target.size:
         first, last = (read[0] - low) // item, -(-(read[1] - low) // item)
-        if (first, last) != (0, target.size) and all(_alike(x, target) for x in step.inputs):
+        if (first, last) != (0, target.size) and all(_matches(x, target) for x in step.inputs):
             rows = slice(first, last) if target.shape[0] > 1 else slice(None)
             cols = slice(first, last) if target.shape[0] == 1 else slice(None)
             inputs = [x[rows, cols] if isinstance(x, np.ndarray) else x for x in step.inputs]
@@ -103,5 +103,5 @@ def _cut(step: Step, marks: _Marks, outer: Sequence[tuple[int, int]], wanted: se
     return step
 
 
-def _alike(value: Any, target: Array) -> bool:
+def _matches(value: Any, target: Array) -> bool:
     return isinstance(value, (int, float)) or (isinstance(value, np.ndarray) and value.shape == target.shape)

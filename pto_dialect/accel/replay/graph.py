@@ -174,8 +174,8 @@ class Graph:
         identity = (step.style, id(step.function), same, shape, dtype)
         found = self._known.get(identity)
         if found is None:
-            alike = (step.style, id(step.function), tuple(map(_likeness, inputs)), shape, dtype)
-            found = self._node(alike, shape, dtype)
+            structure = (step.style, id(step.function), tuple(map(_structural_key, inputs)), shape, dtype)
+            found = self._node(structure, shape, dtype)
             found.style, found.function, found.inputs = step.style, step.function, tuple(inputs)
             if all(not isinstance(x, Ref) or x.node.values is not None for x in inputs):
                 self._fold(found)
@@ -195,8 +195,8 @@ class Graph:
                 node.function(*given, values)
         node.values, node.inputs = values, ()
 
-    def _node(self, alike: Hashable, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Node:
-        key = self._keys.setdefault(alike, len(self._keys))
+    def _node(self, structure: Hashable, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Node:
+        key = self._keys.setdefault(structure, len(self._keys))
         # All nodes are retained, because nodes are distinguished by their identity.
         self.nodes.append(Node(key, shape, dtype, dense_strides(shape, dtype.itemsize)))
         return self.nodes[-1]
@@ -416,7 +416,7 @@ def _identity(value: Any) -> Hashable:
     return (type(value), repr(value))
 
 
-def _likeness(value: Any) -> Hashable:
+def _structural_key(value: Any) -> Hashable:
     """As ``_identity``, for elements anywhere in values of one key."""
     if isinstance(value, Ref):
         return (value.node.key, value.node.buffer >= 0, value.shape, value.strides, value.dtype)

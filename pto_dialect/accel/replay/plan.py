@@ -178,7 +178,7 @@ class _Arrays:
 
 
 @dataclass
-class _Room:
+class _FreePart:
     """A part of an argument that the call ``until`` writes; before, other values may be in it from ``since`` on."""
 
     place: Operand
@@ -189,20 +189,20 @@ class _Room:
 def _in_arguments(layout: Layout, calls: Sequence[Call]) -> dict[int, Operand]:
     """Areas in arguments where a value of the same shape is stored later: less memory to access."""
     uses: dict[int, list[tuple[int, Operand]]] = {}
-    rooms: dict[Any, list[_Room]] = {}
+    free_parts: dict[Any, list[_FreePart]] = {}
     for index, call in enumerate(calls):
         for operand in call.operands:
             if isinstance(operand, Operand) and not operand.area.given:
                 uses.setdefault(operand.area.number, []).append((index, operand))
         target = call.target
         if target.area.given and _in_place(call):
-            rooms.setdefault((target.shape, target.strides, target.dtype), []).append(_Room(target, index))
+            free_parts.setdefault((target.shape, target.strides, target.dtype), []).append(_FreePart(target, index))
     found: dict[int, Operand] = {}
     for number, places in uses.items():
         (first, view), (last, _) = places[0], places[-1]
         if number in layout.constants or any(operand != view for _, operand in places):
             continue
-        for room in rooms.get((view.shape, view.strides, view.dtype), ()):
+        for room in free_parts.get((view.shape, view.strides, view.dtype), ()):
             before = room.since < first or (room.since == first and _in_place(calls[first]))
             if before and last <= room.until:
                 found[number], room.since = room.place, last

@@ -133,7 +133,7 @@ def other_mark(site: Site, old: str, new: str) -> Iterator[Fix]:
 def _stops(site: Site, start: int) -> Iterator[int]:
     """Offsets in the statement after ``start`` where a bracket may close: before what is no part of a list."""
     ends: list[int] = []
-    for piece in site.behind(start):
+    for piece in site.pieces_from(start):
         ahead = site.trimmed(piece.start)
         if piece.text in _STOPS and ahead > start and ahead not in ends:
             # No bracket follows a comma; the list before it may end there.
@@ -166,7 +166,7 @@ def close_bracket(site: Site, opening: str) -> Iterator[Fix]:
 def _outer_bracket(site: Site, start: int) -> int | None:
     """The first bracket after ``start`` that closes another one: what is not closed ends there at last."""
     opened: list[str] = []
-    for piece in site.behind(start):
+    for piece in site.pieces_from(start):
         if piece.text in CLOSING:
             opened.append(CLOSING[piece.text])
         elif piece.text in CLOSING.values() and (not opened or piece.text != opened.pop()):

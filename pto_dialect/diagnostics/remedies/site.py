@@ -105,7 +105,7 @@ class Site:
         named = behind if begin and self.statement[0].text.startswith("%") else words
         return named[0] if named else None
 
-    def behind(self, offset: int) -> list[Piece]:
+    def pieces_from(self, offset: int) -> list[Piece]:
         """The pieces of the statement from ``offset`` on."""
         return [piece for piece in self.statement if piece.start >= offset]
 

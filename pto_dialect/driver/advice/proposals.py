@@ -139,7 +139,7 @@ def _later(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
     def change(module: ModuleOp) -> str:
         for op in at_line(module, wait.through, None, Role.WAITS):
             if moved_down(op, wait.pipe, arch, over):
-                return f"{op.name} of line {wait.through} after {_told(op.prev_op)}"
+                return f"{op.name} of line {wait.through} after {_operation_text(op.prev_op)}"
         return ""
 
     return change
@@ -156,7 +156,7 @@ def _earlier(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
             span = span_of(op)
             if moved_up(op, wait.awaited, arch, over):
                 line = shown_line(span) if span is not None else "?"
-                return f"{op.name} of line {line} before {_told(op.next_op)}"
+                return f"{op.name} of line {line} before {_operation_text(op.next_op)}"
         return ""
 
     return change
@@ -168,7 +168,7 @@ def _pair(sets: Operation, waits: Operation) -> bool:
     return all(sets.attributes.get(word) == waits.attributes.get(word) for word in words)
 
 
-def _told(op: Operation | None) -> str:
+def _operation_text(op: Operation | None) -> str:
     if op is None:
         return "the end"
     span = span_of(op)

@@ -80,16 +80,16 @@ class Subject:
             return None
         if not text or not verified(copy, self.target):
             return None
-        outcome = self.outcome(copy, found)
-        if outcome is None or outcome.total.cycles > found.total.cycles * (1 - LEAST_SAVING):
+        changed = self.cycles_of(copy, found)
+        if changed is None or changed.total.cycles > found.total.cycles * (1 - LEAST_SAVING):
             return None
         try:
             more = difference(peaks(self.module, self.target), peaks(copy, self.target))
         except UnsupportedError:
             more = ()
-        return Advice(text, proposal.passes, proposal.lines, found.total.cycles, outcome.total.cycles, more)
+        return Advice(text, proposal.passes, proposal.lines, found.total.cycles, changed.total.cycles, more)
 
-    def outcome(self, module: ModuleOp, found: ModuleCycles) -> ModuleCycles | None:
+    def cycles_of(self, module: ModuleOp, found: ModuleCycles) -> ModuleCycles | None:
         """What a changed program takes; ``None`` where it fails, leaves other bits or has findings of its own."""
         try:
             kernel = self.again(module)

@@ -50,12 +50,12 @@ class Functions:
         self._places = pieces.places()
         self._names: list[set[str]] | None = None
         self._homes: dict[str, int] = {}
-        self.told: dict[int, list[Diagnostic]] = {}
+        self.reported: dict[int, list[Diagnostic]] = {}
         for diagnostic in found:
             if diagnostic.span is not None:
                 number = pieces.at(diagnostic.span.start)
                 if number is not None:
-                    self.told.setdefault(number, []).append(diagnostic)
+                    self.reported.setdefault(number, []).append(diagnostic)
 
     def apart(self, number: int) -> Apart:
         """A function with the frame and the functions that it names, and those that these name."""
@@ -84,10 +84,10 @@ class Functions:
                     pending.append(home)
         return sorted(reached)
 
-    def says_the_same(self, number: int, apart: Apart, found: Sequence[Diagnostic]) -> bool:
+    def is_same_report(self, number: int, apart: Apart, found: Sequence[Diagnostic]) -> bool:
         """Whether ``found``, reported for the separate function, is what is reported for it in the whole text."""
         start = self.pieces.functions[number][0]
-        here = sorted(map(repr, (_words(one, start) for one in self.told[number])))
+        here = sorted(map(repr, (_words(one, start) for one in self.reported[number])))
         return here == sorted(map(repr, (_words(one, apart.before) for one in found if apart.has(one))))
 
     def with_texts(self, new: dict[int, str]) -> str:

@@ -178,9 +178,9 @@ def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> 
     found = check(text)
     first = _function_by_function(text, found, check, unsafe, most)
     if first is None:
-        return _mended(text, found, check, unsafe, most)
+        return _fixed(text, found, check, unsafe, most)
     done, hopeless = first
-    rest = _mended(done.text, done.found, check, unsafe, most - len(done.applied), hopeless)
+    rest = _fixed(done.text, done.found, check, unsafe, most - len(done.applied), hopeless)
     return rest._replace(applied=(*done.applied, *rest.applied))
 
 
@@ -206,12 +206,12 @@ def _function_by_function(
     applied: list[Made] = []
     new: dict[int, str] = {}
     less = 0
-    for number in sorted(functions.told):
+    for number in sorted(functions.reported):
         part = functions.apart(number)
         told = check(part.text)
-        if not functions.says_the_same(number, part, told):
+        if not functions.is_same_report(number, part, told):
             continue
-        own = _mended(part.text, told, check, unsafe, most - len(applied), inside=part.has)
+        own = _fixed(part.text, told, check, unsafe, most - len(applied), inside=part.has)
         function = part.function(own.text)
         if function is None:
             continue
@@ -229,13 +229,13 @@ def _function_by_function(
     hopeless: set[Key] = set()
     if again is not None and len(applied) < most:
         same = (number for number, function in new.items() if again.texts[number : number + 1] == [function])
-        left = {_key(whole, one) for number in same for one in again.told.get(number, ())}
+        left = {_key(whole, one) for number in same for one in again.reported.get(number, ())}
         if len(left) * len(whole) > _AGAIN:
             hopeless = left
     return Fixed(whole, tuple(applied), after), hopeless
 
 
-def _mended(
+def _fixed(
     text: str,
     found: Sequence[Diagnostic],
     check: Check,

@@ -83,7 +83,7 @@ def group_arguments(
         if not takers:
             names = [known for start in group.starts for known, _ in start.arguments]
             raise document.error(argument.key, f"no function of the group has an argument {name}{nearest(name, names)}")
-        _check_alike(document, takers, name, argument)
+        _check_shared(document, takers, name, argument)
         shared = _shared(document, takers[0], name, argument, value, budget)
         for number, start in enumerate(takers):
             full = f"{start.label}.{name}"
@@ -96,7 +96,7 @@ def group_arguments(
     return given, keys
 
 
-def _check_alike(document: Document, takers: Sequence[Start], name: str, argument: Argument) -> None:
+def _check_shared(document: Document, takers: Sequence[Start], name: str, argument: Argument) -> None:
     """Requires an argument to be a buffer for all functions, or for none: only then it is one thing for all of them."""
     first, *others = [(start.label, _kind(dict(start.arguments)[name])) for start in takers]
     for label, kind in others:

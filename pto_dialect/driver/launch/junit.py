@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from ..run.status import OK, WRONG_PROGRAM
-from .suite import COLORS, Outcome
+from .suite import COLORS, FileResult
 
 _UNSPEAKABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold."""
 
 
-def junit_xml(results: Sequence[Outcome]) -> str:
+def junit_xml(results: Sequence[FileResult]) -> str:
     """One test case for each launch file: a program or result that is wrong is a failure, a wrong file an error."""
     failures = sum(result.code == WRONG_PROGRAM for result in results)
     errors = sum(result.code not in (OK, WRONG_PROGRAM) for result in results)

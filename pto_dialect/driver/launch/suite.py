@@ -30,7 +30,7 @@ _HEAD = ("launch file", "ms", "result")
 COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class Outcome(NamedTuple):
+class FileResult(NamedTuple):
     """The result of one launch file: exit code as of ``run_plan``, seconds, and its output on both streams."""
 
     path: str
@@ -113,7 +113,7 @@ def run_plans(plans: Sequence[Plan], settings: Settings, streams: Streams) -> in
     return run_rank_plans(plans, settings, streams)
 
 
-def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
+def file_result(path: str, settings: Settings, color: bool = False) -> FileResult:
     """Runs one launch file and keeps what it says."""
     out: list[str] = []
     err: list[str] = []
@@ -127,12 +127,12 @@ def outcome_of(path: str, settings: Settings, color: bool = False) -> Outcome:
 
         err.append(render((internal_error(error, ""),), color))
         code = WRONG_PROGRAM
-    return Outcome(path, code, perf_counter() - started, "".join(out), "".join(err))
+    return FileResult(path, code, perf_counter() - started, "".join(out), "".join(err))
 
 
-def outcomes(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -> Generator[Outcome]:
+def run_files(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -> Generator[FileResult]:
     """The results of all files, in their order, as they complete; raises ``WorkerError`` when a process dies."""
-    work = partial(outcome_of, settings=settings, color=color)
+    work = partial(file_result, settings=settings, color=color)
     jobs = min(jobs, len(paths))
     if jobs > 1:
         from ..workers import in_parallel  # deferred: start-up
@@ -145,32 +145,32 @@ def outcomes(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -
 
 def run_suite(
     paths: Sequence[str], settings: Settings, jobs: int, streams: Streams, show_progress: ShowProgress
-) -> list[Outcome]:
+) -> list[FileResult]:
     """Runs all files, reports those that failed and prints a table at the end."""
-    results: list[Outcome] = []
-    found = outcomes(paths, settings, jobs, streams.color)
+    results: list[FileResult] = []
+    found = run_files(paths, settings, jobs, streams.color)
     with closing(found), show_progress(len(paths)) as progress:
         for result in found:
             results.append(result)
             if result.code != OK:
-                tell(result, streams.err)
+                show_result(result, streams.err)
             progress.update(1)
     streams.out(table(results))
     return results
 
 
-def tell(result: Outcome, write: Callable[[str], None]) -> None:
+def show_result(result: FileResult, write: Callable[[str], None]) -> None:
     """Writes what a launch file complained about, under its name."""
     write(f"{result.path}:\n" + "".join(f"  {line}\n" for line in result.err.splitlines()))
 
 
-def exit_code(results: Sequence[Outcome]) -> int:
+def exit_code(results: Sequence[FileResult]) -> int:
     """0 when all went well; 3 when a sanitizer has found an error, 2 when a launch file is wrong, 1 when only programs
     or results are."""
     return max((exit_status(result.code) for result in results), default=OK)
 
 
-def table(results: Sequence[Outcome]) -> str:
+def table(results: Sequence[FileResult]) -> str:
     """Path, milliseconds and verdict of each file, and the numbers of all."""
     rows: list[tuple[str, str, str]] = [_HEAD]
     for result in results:
@@ -179,7 +179,7 @@ def table(results: Sequence[Outcome]) -> str:
     return "".join(f"{line}\n" for line in [*aligned(rows, "<><"), tally(results)])
 
 
-def tally(results: Sequence[Outcome]) -> str:
+def tally(results: Sequence[FileResult]) -> str:
     """``12 launch files: 10 passed, 1 failed, 1 wrong``."""
     counts = {code: sum(result.code == code for result in results) for code in VERDICTS}
     parts = [f"{counts[code]} {word.lower()}" for code, word in VERDICTS.items() if counts[code] or code == OK]

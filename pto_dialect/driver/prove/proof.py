@@ -67,7 +67,7 @@ class Proof:
             subject = Subject(name, span_of(first[name]), self.target, blocks)
             share = self.seconds / (self.steps + 1) / (len(names) - number)
             if self._limited(share, subject, lambda one=subject: one.prepare(self.module)):
-                self._tell_limits(subject)
+                self._report_limits(subject)
                 self.subjects.append(subject)
 
     def after(self, call: str) -> None:
@@ -145,7 +145,7 @@ class Proof:
                     if trial.unseen and difference(expected, found) is not None:
                         for one in subject.trials:
                             one.unseen = False
-                        self._tell_unwritten(subject, trial.unwritten)
+                        self._report_unwritten(subject, trial.unwritten)
                     expected = found
                 where = difference(expected, found)
                 if where is not None:
@@ -211,10 +211,10 @@ class Proof:
             self._report(OPEN.id, f"@{subject.name} is not proven: {reason}", place or subject.span)
         return reason is None
 
-    def _tell_limits(self, subject: Subject) -> None:
+    def _report_limits(self, subject: Subject) -> None:
         unwritten = next((one.unwritten for one in subject.trials if not one.unseen and one.unwritten), None)
         if unwritten is not None:
-            self._tell_unwritten(subject, unwritten)
+            self._report_unwritten(subject, unwritten)
         if subject.unsteady:
             schedules = ", ".join(sorted(subject.unsteady))
             message = f"the flags of @{subject.name} itself let its results change under {schedules}"
@@ -226,7 +226,7 @@ class Proof:
             message = f"the results of @{subject.name} depend on the order of its blocks: only what one does is proven"
             self._report(OPEN.id, message, subject.span)
 
-    def _tell_unwritten(self, subject: Subject, unwritten: Finding) -> None:
+    def _report_unwritten(self, subject: Subject, unwritten: Finding) -> None:
         message = f"@{subject.name} uses memory that it never writes: only the order of what it does is proven"
         self._report(OPEN.id, message, unwritten.span or subject.span)
 

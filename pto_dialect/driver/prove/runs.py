@@ -78,10 +78,13 @@ def _run(kernel: Kernel, input: Input, blocks: int) -> list[Array]:
     values = [copied(value) for value in input.values]
     with redirect_stdout(StringIO()):
         returned = kernel.run(values, blocks)
-    return [*(value if isinstance(value, np.ndarray) else np.zeros(0) for value in values), *map(_told, returned)]
+    return [
+        *(value if isinstance(value, np.ndarray) else np.zeros(0) for value in values),
+        *map(_array_of, returned),
+    ]
 
 
-def _told(value: Any) -> Array:
+def _array_of(value: Any) -> Array:
     """A result as an array. Of a handle it is what a caller may rely on: which bytes of global memory it is for, and
     of memory on the chip, where passes choose addresses, which memory."""
     if not isinstance(value, (GmTensor, Pointer)):

@@ -48,7 +48,7 @@ def check_files(files: Sequence[tuple[str, OutputFile]]) -> None:
     """
     taken: dict[tuple[str, str | None], str] = {}
     for name, file in files:
-        _check_place(file.path)
+        _check_folder(file.path)
         try:
             check_kind(file.path, _KINDS.get(file.kind, "raw"))
         except OtherKind as error:
@@ -62,7 +62,7 @@ def check_files(files: Sequence[tuple[str, OutputFile]]) -> None:
             _other_members(file.path, ())
 
 
-def _check_place(path: str) -> None:
+def _check_folder(path: str) -> None:
     target = os.path.realpath(path)
     if os.path.isdir(target):
         raise FileError(f"cannot write '{path}': it is a folder")

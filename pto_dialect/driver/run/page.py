@@ -63,7 +63,7 @@ class RunPage:
         checked = sorted(self.request.options.checks)
         run = Run(launch.item.name, buffers, failures, not ended, checked)
         if not ended:
-            tell_times(run, launch.timed or kernel.cycles(launch.item.name), launch)
+            add_times(run, launch.timed or kernel.cycles(launch.item.name), launch)
         text = page_of(kernel, run)
         assert self.request.html is not None
         try:
@@ -72,7 +72,7 @@ class RunPage:
             raise FileError(f"cannot write '{self.request.html}': {problem.strerror or problem}") from None
 
 
-def tell_times(run: Run, found: ModuleCycles, launch: LaunchState) -> None:
+def add_times(run: Run, found: ModuleCycles, launch: LaunchState) -> None:
     """Adds to ``run`` the longest waits of the pipes and, where changes were tried, the advice."""
     for one in shown_waits(found):
         run.waits = [*run.waits, Remark(wait_text(one), one.share)]

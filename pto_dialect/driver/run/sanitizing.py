@@ -147,7 +147,7 @@ def keep_recording(kernel: InstrumentedKernel, request: Sanitizing, blocks: int)
         with suppress(RecordingError):
             save(path, kernel, blocks, kernel.observer.findings.all, running=True)
 
-    kernel.record.tell(request.record_every, listener)
+    kernel.record.notify_every(request.record_every, listener)
 
 
 def save_recording(

@@ -117,16 +117,16 @@ class Spread:
         bound = kernel.bind(values)
         release = str(release_of(kernel.function))
         program = Program(span.source.name, span.source.text, kernel.entry, self.target, release, kernel.options)
-        outcomes = self._outcomes(program, pickle.dumps(list(values)), blocks)
-        failures = [one.failure for one in outcomes if one.failure is not None]
+        reports = self._run_blocks(program, pickle.dumps(list(values)), blocks)
+        failures = [one.failure for one in reports if one.failure is not None]
         if failures:
             raise min(failures, key=lambda failure: failure.block).exception()
-        for change in (change for one in outcomes for change in one.changes):
+        for change in (change for one in reports for change in one.changes):
             _bytes(bound[change.position])[change.places] = change.content
         hand_back(bound)
-        return next((one.results for one in outcomes if one.results is not None), [])
+        return next((one.results for one in reports if one.results is not None), [])
 
-    def _outcomes(self, program: Program, values: bytes, blocks: int) -> list[Ran]:
+    def _run_blocks(self, program: Program, values: bytes, blocks: int) -> list[Ran]:
         workers = len(self.client.scheduler_info()["workers"])
         count = min(blocks, max(1, workers) * _SHARES)
         ends = [blocks * number // count for number in range(count + 1)]

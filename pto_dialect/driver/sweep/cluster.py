@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from pto_dialect.children import UncleanStart, clean_start
 from pto_dialect.version import __version__
 
-from ..launch.suite import Outcome
+from ..launch.suite import FileResult
 from ..run.status import WRONG_PROGRAM
 from .ahead import ENVIRONMENT, FORKS, start_ahead
 from .batches import Batch, Batches
@@ -40,7 +40,7 @@ class ClusterError(Exception):
     """A cluster that cannot be used; the message is for the user."""
 
 
-class Place(NamedTuple):
+class ClusterAddress(NamedTuple):
     """The cluster that is used: ``tls://host:port``, a scheduler file, or ``local:N`` for N processes of this machine.
 
     ``insecure`` allows one without TLS. ``show_dashboard`` gets the address of the dashboard of a local cluster, which
@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def connected(place: Place) -> Iterator[Any]:
+def connected(place: ClusterAddress) -> Iterator[Any]:
     """A client of the cluster at ``place``. Raises ``ClusterError``."""
     address = place.address
     local = _LOCAL.fullmatch(address)
@@ -65,7 +65,7 @@ def connected(place: Place) -> Iterator[Any]:
         raise ClusterError(MISSING) from None
     except UncleanStart as error:
         raise ClusterError(f"no worker processes: {error.strerror}") from None
-    if local is None and (address.startswith("local") or not _is_place(address)):
+    if local is None and (address.startswith("local") or not _is_address(address)):
         raise ClusterError(f"'{address}' is no cluster, expected local:N, tls://HOST:PORT or a scheduler file")
     with ExitStack() as stack:
         settings = _settings(stack, place.show_dashboard is not None)
@@ -112,7 +112,7 @@ def _settings(stack: ExitStack, dashboard: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def _local_cluster(distributed: Any, workers: int, place: Place) -> Iterator[Any]:
+def _local_cluster(distributed: Any, workers: int, place: ClusterAddress) -> Iterator[Any]:
     """Processes of this machine that only this one can reach: certificates that nobody else has, and no network."""
     try:
         security = distributed.Security.temporary()
@@ -138,7 +138,7 @@ def _local_cluster(distributed: Any, workers: int, place: Place) -> Iterator[Any
         yield cluster
 
 
-def _is_place(address: str) -> bool:
+def _is_address(address: str) -> bool:
     return "://" in address or os.path.exists(address) or bool(re.fullmatch(r"[\w.-]+:\d+", address))
 
 
@@ -227,7 +227,7 @@ def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[
                 batches.again(batch)
             else:
                 done = _done(batch[0], future) if status != "finished" else future.result()
-                batches.ended(batch, sum(one.outcome.seconds for one in done))
+                batches.ended(batch, sum(one.result.seconds for one in done))
                 for job, one in zip(batch, done, strict=True):
                     yield job, _checked(one)
             future.release()
@@ -256,4 +256,4 @@ def _done(job: Job, future: Any) -> list[Done]:
     text = f"error: {type(error).__name__}: {error}\n"
     if type(error).__name__ == "KilledWorker":
         text = f"error: {_DEATHS} workers have ended while they ran this\n"
-    return [Done(job.key, Outcome(job.label, WRONG_PROGRAM, 0.0, "", text))]
+    return [Done(job.key, FileResult(job.label, WRONG_PROGRAM, 0.0, "", text))]

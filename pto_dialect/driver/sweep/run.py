@@ -19,17 +19,17 @@ from pto_dialect.diagnostics.files import atomic_write
 from ..launch.document import LaunchError
 from ..launch.paths import Folder, PathError
 from ..launch.session import Settings
-from ..launch.suite import Outcome, outcome_of, table, tell
+from ..launch.suite import FileResult, file_result, show_result, table
 from ..report import render
 from ..run.status import OK, WRONG_LAUNCH, Streams
 from .jobs import Contents, Job, has_blocks, jobs_of
-from .store import Store, outcome_of_record, record_of
+from .store import Store, record_of, result_of_record
 from .work import Done, run_job
 
 if TYPE_CHECKING:
     from pto_dialect.runtime.run.launch import Kernel
 
-    from .cluster import Place
+    from .cluster import ClusterAddress
 
 
 class Bar(Protocol):
@@ -54,29 +54,29 @@ def run_points(
     show_bar: ShowBar,
     *,
     jobs: int = 1,
-    cluster: Place | None = None,
+    cluster: ClusterAddress | None = None,
     results: str | None = None,
-) -> list[Outcome]:
+) -> list[FileResult]:
     """Runs every point of every launch file without a record in ``results``; returns all results, in order.
 
     Raises ``StoreError``, ``ClusterError``, ``WriteError``; points completed before that have their record.
     """
-    wrong: list[Outcome] = []
+    wrong: list[FileResult] = []
     contents: Contents = {}
     todo: list[Job] = []
     for path in paths:
         try:
             todo += jobs_of(path, settings, contents)
         except LaunchError as error:
-            wrong.append(Outcome(path, WRONG_LAUNCH, 0.0, "", render((error.diagnostic,), streams.color)))
+            wrong.append(FileResult(path, WRONG_LAUNCH, 0.0, "", render((error.diagnostic,), streams.color)))
         except OSError as error:
             message = f"error: cannot read '{path}': {error.strerror or error}\n"
-            wrong.append(Outcome(path, WRONG_LAUNCH, 0.0, "", message))
-    for outcome in wrong:
-        tell(outcome, streams.err)
+            wrong.append(FileResult(path, WRONG_LAUNCH, 0.0, "", message))
+    for result in wrong:
+        show_result(result, streams.err)
     store = Store(results) if results is not None else None
     known = {} if store is None else {job.key: store.records[job.key] for job in todo if job.key in store.records}
-    found = {key: outcome_of_record(known[key], job.label) for job in todo if (key := job.key) in known}
+    found = {key: result_of_record(known[key], job.label) for job in todo if (key := job.key) in known}
     missing = [job for job in todo if job.key not in known]
     if known:
         streams.err(f"{len(known)} of {len(todo)} launches are in '{results}' already\n")
@@ -91,13 +91,13 @@ def run_points(
             _write_files(job, done)
             if store is not None:
                 store.add(record_of(job, done))
-            found[job.key] = done.outcome
-            if done.outcome.code != OK:
-                tell(done.outcome, streams.err)
+            found[job.key] = done.result
+            if done.result.code != OK:
+                show_result(done.result, streams.err)
             bar.update(1, rate.text())
-    outcomes = [*wrong, *(found[job.key] for job in todo)]
-    streams.out(table(outcomes))
-    return outcomes
+    finished = [*wrong, *(found[job.key] for job in todo)]
+    streams.out(table(finished))
+    return finished
 
 
 class _Rate:
@@ -127,7 +127,7 @@ def _storing(store: Store | None, adds: bool) -> Iterator[None]:
 
 @contextmanager
 def _running(
-    cluster: Place | None, jobs: Sequence[Job], contents: Contents, processes: int
+    cluster: ClusterAddress | None, jobs: Sequence[Job], contents: Contents, processes: int
 ) -> Iterator[Generator[tuple[Job, Done]]]:
     if cluster is None or not jobs:
         yield _here(jobs, contents, min(processes, len(jobs)))
@@ -148,7 +148,7 @@ def _spread(job: Job, client: Any) -> Generator[tuple[Job, Done]]:
     def spread(kernel: Kernel, target: str | None) -> Kernel:
         return cast("Kernel", Spread(kernel, client, target))
 
-    yield job, Done(job.key, outcome_of(job.file, replace(job.settings, spread=spread)))
+    yield job, Done(job.key, file_result(job.file, replace(job.settings, spread=spread)))
 
 
 def _here(jobs: Sequence[Job], contents: Contents, processes: int) -> Generator[tuple[Job, Done]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pto_dialect.diagnostics.files import atomic_write
 
-from ..launch.suite import VERDICTS, Outcome
+from ..launch.suite import VERDICTS, FileResult
 from .jobs import Job
 from .work import Done
 
@@ -26,23 +26,23 @@ class StoreError(Exception):
 
 def record_of(job: Job, done: Done) -> Record:
     """What is kept of a job."""
-    outcome = done.outcome
+    result = done.result
     return {
         "key": job.key,
         "file": job.file,
         "point": dict(job.point),
-        "result": VERDICTS[outcome.code].lower(),
-        "ms": round(outcome.seconds * 1e3, 3),
+        "result": VERDICTS[result.code].lower(),
+        "ms": round(result.seconds * 1e3, 3),
         "worker": done.worker,
-        "reason": outcome.reason,
-        "out": outcome.out,
-        "err": outcome.err,
+        "reason": result.reason,
+        "out": result.out,
+        "err": result.err,
     }
 
 
-def outcome_of_record(record: Record, label: str) -> Outcome:
+def result_of_record(record: Record, label: str) -> FileResult:
     """The result in a record."""
-    return Outcome(label, _CODES[record["result"]], record["ms"] / 1e3, record["out"], record["err"])
+    return FileResult(label, _CODES[record["result"]], record["ms"] / 1e3, record["out"], record["err"])
 
 
 class Store:

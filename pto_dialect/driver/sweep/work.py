@@ -16,7 +16,7 @@ from ..internal_error import internal_error
 from ..launch.document import LaunchError
 from ..launch.paths import Folder
 from ..launch.plan import default_program, plans_of
-from ..launch.suite import Outcome, run_plans
+from ..launch.suite import FileResult, run_plans
 from ..report import render
 from ..run.status import WRONG_LAUNCH, WRONG_PROGRAM, Streams
 from .jobs import Job
@@ -24,10 +24,10 @@ from .jobs import Job
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a job: the outcome, the files that it wrote by the path that it calls them, and who ran it."""
+    """What became of a job: the result, the files that it wrote by the path that it calls them, and who ran it."""
 
     key: str
-    outcome: Outcome
+    result: FileResult
     files: dict[str, bytes] = field(repr=False, default_factory=dict)
     worker: str = ""
     version: str = __version__
@@ -70,8 +70,8 @@ def run_job(job: Job, contents: Mapping[str, bytes]) -> Done:
                 with open(local, "rb") as stream:
                     files[path] = stream.read()
         texts = [_named("".join(text), folder) for text in (out, err)]
-    outcome = Outcome(job.label, code, seconds, *texts)
-    return Done(job.key, outcome, files if code == 0 else {}, f"{socket.gethostname()}:{os.getpid()}")
+    result = FileResult(job.label, code, seconds, *texts)
+    return Done(job.key, result, files if code == 0 else {}, f"{socket.gethostname()}:{os.getpid()}")
 
 
 def run_batch(jobs: Sequence[Job], contents: Mapping[str, bytes]) -> list[Done]:

@@ -213,7 +213,7 @@ class Document:
         if pieces is not None:
             self.__dict__["pieces"] = pieces
 
-    def look_anew(self, target: str | None, release: str | None = None) -> None:
+    def set_target(self, target: str | None, release: str | None = None) -> None:
         """Takes another target or release."""
         if (target, release) != (self.target, self.release):
             self.target, self.release = target, release

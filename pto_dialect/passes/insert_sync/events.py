@@ -74,7 +74,7 @@ class _Rivals(Runner):
         state.pending.pop(flag, None)
         state.waited.setdefault((flag.source, flag.target), {})[flag] = state.waits(flag.target)
 
-    def turns(self, loop: Loop, state: State) -> State:
+    def iterations(self, loop: Loop, state: State) -> State:
         """Two iterations, so that each flag meets those of the iteration before."""
         return self.items(loop.body, self.items(loop.body, state))
 

@@ -43,7 +43,7 @@ class Runner:
         for index, item in enumerate(sequence.items):
             self.before(sequence, index, state)
             state = self.item(item, state)
-            self.behind(sequence, index, state)
+            self.sets_after(sequence, index, state)
         return state
 
     def item(self, item: Item, state: State) -> State:
@@ -74,7 +74,7 @@ class Runner:
         for pipe in sequence.barriers.get(index, ()):
             state.barrier(pipe)
 
-    def behind(self, sequence: Sequence, index: int, state: State) -> None:
+    def sets_after(self, sequence: Sequence, index: int, state: State) -> None:
         """The sets after an item."""
         for flag in sequence.sets.get(index, ()):
             if flag.rotates:
@@ -94,7 +94,7 @@ class Runner:
         """The token of a slot is taken: whatever it is, the work before the loop is done."""
         learn(state.issue(flag.target), state.tokens[flag])
 
-    def turns(self, loop: Loop, state: State) -> State:
+    def iterations(self, loop: Loop, state: State) -> State:
         """The state after at least one iteration. One iteration determines what is known after any number of them."""
         return self.items(loop.body, state)
 
@@ -102,7 +102,7 @@ class Runner:
         """A loop, with the flags that it needs from one iteration to the next."""
         for flag in loop.carried:
             self.set(flag, state)
-        ways = [self.turns(loop, state.copy())]
+        ways = [self.iterations(loop, state.copy())]
         if loop.open:
             ways.append(state.copy())
             ways[1].now = ways[0].now

@@ -85,7 +85,7 @@ class _Solver:
             following, self.behind = self.behind, None
             state = self.follower.item(item, state) if following is None else following.after(state)
             self.marks.append((state.clocks(), state.now))
-            self.follower.behind(sequence, index, state)
+            self.follower.sets_after(sequence, index, state)
         return state
 
     def _settle(self, index: int, item: Item, state: State) -> None:

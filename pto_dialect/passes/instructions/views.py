@@ -90,14 +90,14 @@ def _given(writer: Writer, view: SSAValue) -> tuple[SSAValue, list[Number], list
     type_ = view.type
     assert isinstance(type_, ShapedView)
 
-    def asked(cls: type[PtoOp], dimension: int) -> Number:
+    def query(cls: type[PtoOp], dimension: int) -> Number:
         return writer.pto(cls, {"tensor_view": view, "dim_index": writer.index(dimension)}, result=INDEX)
 
     pointer = writer.pto(TensorViewAddrOp, {"src": view}, result=PtrType(type_.element, "gm"))
     pointer.name_hint = view.name_hint
     last = len(type_.shape) - 1
-    strides = [1 if number == last else asked(GetTensorViewStrideOp, number) for number in range(last + 1)]
-    shape = [asked(GetTensorViewDimOp, number) if size == DYNAMIC else size for number, size in enumerate(type_.shape)]
+    strides = [1 if number == last else query(GetTensorViewStrideOp, number) for number in range(last + 1)]
+    shape = [query(GetTensorViewDimOp, number) if size == DYNAMIC else size for number, size in enumerate(type_.shape)]
     return pointer, strides, shape
 
 

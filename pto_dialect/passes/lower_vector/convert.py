@@ -143,17 +143,17 @@ class Conversion:
     def _line(self, line: Number, cols: Number) -> None:
         writer = self.writer
         full, rest = divmod(cols, self.lanes) if isinstance(cols, int) else (0, 0)
-        writer.repeat(full, lambda turn: self._turn(line, writer.mul(turn, self.lanes), None))
+        writer.repeat(full, lambda turn: self._part(line, writer.mul(turn, self.lanes), None))
         if rest:
-            self._turn(line, full * self.lanes, rest)
+            self._part(line, full * self.lanes, rest)
         if not isinstance(cols, int):
             writer.repeat(writer.ceildiv(cols, self.lanes), lambda turn: self._step(line, turn, cols))
 
     def _step(self, line: Number, iteration: Number, cols: Number) -> None:
         at = self.writer.mul(iteration, self.lanes)
-        self._turn(line, at, self.writer.least(self.writer.sub(cols, at), self.lanes))
+        self._part(line, at, self.writer.least(self.writer.sub(cols, at), self.lanes))
 
-    def _turn(self, line: Number, at: Number, left: Number | None) -> None:
+    def _part(self, line: Number, at: Number, left: Number | None) -> None:
         """A register of the widest type, or ``left`` of its elements."""
         element = self.src.type.element
         value = Registers(self.writer, element).wider(self.src, line, at, left, self.width // self.src.bytes)

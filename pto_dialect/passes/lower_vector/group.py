@@ -59,7 +59,7 @@ class PartialGroup:
         self.integers = Registers(writer, i32)
         self.filler = SORT_FILLERS[self.src.element] if writer.backend == "vpto" else -inf
 
-    def room(self, at: int) -> int:
+    def free_records(self, at: int) -> int:
         """The number of records that fit in the destination after the first ``at``."""
         assert isinstance(self.dst.cols, int)
         left = self.dst.cols * self.dst.bytes - at * RECORD
@@ -69,7 +69,7 @@ class PartialGroup:
 
     def write(self, line: Number, at: int) -> None:
         """Writes the vector function for the scores of a row from column ``at`` on."""
-        writer, room = self.writer, self.room(at)
+        writer, room = self.writer, self.free_records(at)
         offset = offset_in(writer, self.dst, line, at * (RECORD // self.dst.bytes))
         target = writer.seen_as(writer.advanced(self.dst.pointer, offset), i32)
 

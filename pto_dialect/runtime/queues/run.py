@@ -414,7 +414,7 @@ def run_queued(
                     results[index] = stop.value
                     progress = True
                 progress = progress or core.issued != before
-            rest = 0 if chooser is None else chooser.turn()
+            rest = 0 if chooser is None else chooser.quantum()
             while core.waiting and core.step():
                 progress = True
                 rest -= 1

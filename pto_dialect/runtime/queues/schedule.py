@@ -78,7 +78,7 @@ class Chooser:
         its next flag, the end of an unaligned stream until its flush."""
         return self._random is None or self._random.random() < 0.5
 
-    def turn(self) -> int:
+    def quantum(self) -> int:
         """Returns how many instructions a core runs before another core runs; 0 for all that it can."""
         return 0 if self._random is None else self._random.randint(1, _MOST_STEPS)
 

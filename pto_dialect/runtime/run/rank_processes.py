@@ -187,14 +187,14 @@ class RankProcesses:
             with interrupts_held():
                 for number in range(self.processes):
                     workers.append(new_worker(alive, life, partial(self._work, number)))
-            return self._outcomes(workers)
+            return self._reports(workers)
         finally:
             for end in (alive, life):
                 os.close(end)
             for worker in workers:
                 worker.stop()
 
-    def _outcomes(self, workers: Sequence[Worker]) -> list[WorkerReport]:
+    def _reports(self, workers: Sequence[Worker]) -> list[WorkerReport]:
         """Waits for all processes, and stops them when one fails or none can continue."""
         heard: dict[int, bytearray] = {worker.reports.fileno(): bytearray() for worker in workers}
         reports: dict[int, WorkerReport] = {}
@@ -230,7 +230,7 @@ class RankProcesses:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             put_all_aside()
             resume()
-            report = pickle.dumps(self._outcome(number))
+            report = pickle.dumps(self._report(number))
             self.board.rows[number, ENDED] = 1
             with os.fdopen(sink, "wb") as out:
                 out.write(report)
@@ -238,7 +238,7 @@ class RankProcesses:
         finally:
             os._exit(code)
 
-    def _outcome(self, number: int) -> WorkerReport:
+    def _report(self, number: int) -> WorkerReport:
         ranks = range(number, len(self.parts), self.processes)
         patience = Patience(self.board, number)
         kernel = self.parts[number].kernel

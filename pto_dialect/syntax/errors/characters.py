@@ -80,12 +80,12 @@ def _foreign(s: Situation, text: str) -> Message:
     meant = remedies.LOOK_ALIKE.get(text)
     code = "" if text.isascii() else f" (U+{ord(text):04X})"
     help = f"write {meant}" if meant is not None else _HELP.get(text)
-    mended = (remedies.ascii_characters(),) if code and meant is not None else _mended(text)
+    mended = (remedies.ascii_characters(),) if code and meant is not None else _remedies_of(text)
     message = f"unexpected character {text!r}{code}"
     return Message("parse-character", message, help, once=help is not None, remedies=mended)
 
 
-def _mended(text: str) -> tuple[Remedy, ...]:
+def _remedies_of(text: str) -> tuple[Remedy, ...]:
     """What to do about a character of ``_HELP``."""
     if text == "-":
         return (replace(None, "->"),)
@@ -105,10 +105,10 @@ def foreign_mark(s: Situation) -> Message | None:
         return Message(
             "parse-syntax", "a merge is not finished here", help, Tok("BAD", merge[0], begin), once=True, last=True
         )
-    return _colons(s) or _assignment(s) or _glued(s) or _behind(s)
+    return _colons(s) or _assignment(s) or _glued(s) or _after_token(s)
 
 
-def _behind(s: Situation) -> Message | None:
+def _after_token(s: Situation) -> Message | None:
     """Reports an invalid character after the token that it corrupts."""
     following = s.following
     if following is None or following.type != "BAD":

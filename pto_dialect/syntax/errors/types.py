@@ -13,13 +13,13 @@ class TypeSyntaxError(LocatedError):
     """A spelling that is not a valid type; the extent is relative to the spelling."""
 
 
-def said(parameter: Any) -> str:
+def parameter_text(parameter: Any) -> str:
     """Returns a parameter as it is written, for messages."""
     from pto_dialect.ir.core.types import type_text  # deferred: start-up
 
     value = parameter.value
     if parameter.form == "keyed":
-        return f"{parameter.key}={said(value)}"
+        return f"{parameter.key}={parameter_text(value)}"
     if isinstance(value, Attribute):
         return type_text(value)
     if parameter.form == "typed_integer":

@@ -59,7 +59,7 @@ class _Reader:
         self.all = found
         self.assembly = assembly
         self.regions = regions(self.found)
-        self.labelled = set(_behind_labels(self.found))
+        self.labelled = set(_label_ends(self.found))
 
     def read(self) -> Iterator[Statement]:
         place, depth, brackets = 0, 0, 0
@@ -152,7 +152,7 @@ def begins_operation(found: Sequence[Token], place: int) -> bool:
     )  # fmt: skip
 
 
-def _behind_labels(found: Sequence[Token]) -> Iterator[int]:
+def _label_ends(found: Sequence[Token]) -> Iterator[int]:
     """Returns the positions after the colons of labels, which have a line of their own."""
     for place, token in enumerate(found):
         if token.text.startswith("^") and token.lines:

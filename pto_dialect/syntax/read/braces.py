@@ -31,7 +31,7 @@ class Braces:
         found = [(m.start(), 1 if m[1] == "}" else -1) for m in _BRACES.finditer(self.text) if m[1]]
         return [p for p, _ in found], list(accumulate((s for _, s in reversed(found)), initial=0))
 
-    def closing_behind(self, position: int) -> int:
+    def closing_after(self, position: int) -> int:
         """Returns how many more closing than opening braces follow ``position``."""
         positions, closing = self._positions
         return closing[len(positions) - bisect_left(positions, position)]

@@ -297,7 +297,7 @@ class Recovery(Repair):
 
     def _surplus(self, brace: Tok) -> int:
         """Returns how many more closing braces follow ``brace`` than regions are open."""
-        return self.builder.braces.closing_behind(brace.end) - (len(self.builder.scope.frames) - 1)
+        return self.builder.braces.closing_after(brace.end) - (len(self.builder.scope.frames) - 1)
 
     def _end_of_region(self, brace: Tok) -> tuple[Note, ...]:
         """Returns a note at the first line after ``brace`` that is not indented deeper than its line."""

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.ir.core import types as t
 
-from ..errors.types import TypeSyntaxError, said
+from ..errors.types import TypeSyntaxError, parameter_text
 from ..read.tokens import balanced, is_alias
 from .attributes import parse_attribute, unescape
 
@@ -124,7 +124,7 @@ def _attribute(parameter: Any) -> Attribute:
             raise TypeSyntaxError("name-undefined", f"undefined alias {text}", parameter.start, parameter.end)
         return builtin.StringAttr(unescape(text)) if text[0] == '"' else parse_attribute(text)
     raise _fail(
-        f"a memory space or an encoding is an attribute, found {said(parameter)!r}",
+        f"a memory space or an encoding is an attribute, found {parameter_text(parameter)!r}",
         parameter,
         "#pto.address_space<vec>",
     )

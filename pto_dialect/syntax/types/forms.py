@@ -25,7 +25,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 
 from ..errors.element_names import element_suggestion
-from ..errors.types import TypeSyntaxError, said
+from ..errors.types import TypeSyntaxError, parameter_text
 
 SPACE_ALIASES = {
     "gm": "gm",
@@ -75,7 +75,7 @@ def _space(parameter: Any) -> str:
         word = found.group(1) if found else word
     space = SPACE_ALIASES.get(word) if isinstance(word, str) else None
     if space is None:
-        found = said(parameter)
+        found = parameter_text(parameter)
         meant = _OTHER_SPACES.get(found.lower())
         near = [meant] if meant else near_words(found, tuple(SPACE_ALIASES))
         raise _unknown_word("ptr-space", "address space", parameter, found, near, "gm l1 l0a l0b l0c ub bt fb")
@@ -93,7 +93,7 @@ def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
 def _ptr(head: Any, parameters: list[Any]) -> Attribute:
     if len(parameters) == 2 and parameters[0].value in SPACE_ALIASES and parameters[1].form == "type":
         message = f"the element type comes before the space {parameters[0].value}"
-        help = f"!pto.ptr<{said(parameters[1])}, {parameters[0].value}>"
+        help = f"!pto.ptr<{parameter_text(parameters[1])}, {parameters[0].value}>"
         raise _fail("type-syntax", message, parameters[0], help, pointer_parameters(help))
     if parameters and parameters[0].form == "word":
         raise _unknown_element(parameters[0].value, parameters[0].start, parameters[0].end)
@@ -140,7 +140,7 @@ _OTHER_LOCS = {
 def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) -> str:
     word = parameter.value
     if word not in allowed:
-        found = said(parameter)
+        found = parameter_text(parameter)
         meant = _OTHER_LOCS.get(found.lower()) if allowed is LOCS else None
         near = [meant] if meant else near_words(found, allowed)
         raise _unknown_word(rule, key, parameter, found, near, "one of " + ", ".join(allowed))
@@ -149,7 +149,7 @@ def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) ->
 
 def _tile_number(key: str, parameter: Any) -> int:
     if parameter.form != "integer":
-        raise _fail("tile-key", f"{key} takes an integer, found {said(parameter)}", parameter)
+        raise _fail("tile-key", f"{key} takes an integer, found {parameter_text(parameter)}", parameter)
     return parameter.value
 
 
@@ -170,7 +170,7 @@ def _tile_option(fields: dict[str, Any], entry: Any) -> None:
         if not isinstance(number, int) or not 0 <= number < len(names):
             allowed = ", ".join(f"{i} ({n})" for i, n in enumerate(names))
             mended = choose(None, *names)
-            raise _fail("tile-key", f"unknown {key} {said(value)!r}", value, "one of " + allowed, mended)
+            raise _fail("tile-key", f"unknown {key} {parameter_text(value)!r}", value, "one of " + allowed, mended)
         fields[key] = number
 
 
@@ -211,7 +211,7 @@ def _known_key(entry: Any, keys: Iterable[str], what: str) -> None:
     """Raises ``TypeSyntaxError`` for an entry of a tile type without one of its keys."""
     known = tuple(keys)
     if entry.form != "keyed" or entry.key not in known:
-        name = entry.key or said(entry)
+        name = entry.key or parameter_text(entry)
         near = near_words(str(name), known)
         raise _unknown_word("tile-key", f"tile_buf {what}", entry, str(name), near, ", ".join(known))
 
@@ -235,7 +235,7 @@ def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     loc = _tile_word("loc", entries["loc"].value, LOCS, "tile-loc-keyword")
     if entries["dtype"].value.form != "type":
         word = entries["dtype"].value
-        raise _unknown_element(said(word), word.start, word.end)
+        raise _unknown_element(parameter_text(word), word.start, word.end)
     rows, cols = (_tile_number(key, entries[key].value) for key in ("rows", "cols"))
     valid = tuple(_tile_number(key, entries[key].value) for key in ("v_row", "v_col"))
     fields: dict[str, Any] = {}

@@ -53,7 +53,7 @@ def _columns(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Fi
         yield t.finding("quant-mx-room", ALWAYS, name, message)
 
 
-def _room(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Finding]:
+def _capacity(t: TileOperands, name: str, tile: Tile, wanted: int) -> Iterator[Finding]:
     if tile.rows * tile.cols < wanted:
         message = f"{name} of pto.tquant.mx needs room for {wanted} elements, found {tile.rows * tile.cols}"
         yield t.finding("quant-mx-room", ALWAYS, name, message)
@@ -69,7 +69,7 @@ def _along_rows(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterat
             yield t.finding("quant-mx-room", ALWAYS, "exp", message)
     for name in names:
         yield from _columns(t, name, tiles[name], src.cols)
-        yield from _room(t, name, tiles[name], needed)
+        yield from _capacity(t, name, tiles[name], needed)
 
 
 def _along_columns(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Iterator[Finding]:
@@ -91,5 +91,5 @@ def _along_columns(t: TileOperands, src: Tile, tiles: Mapping[str, Tile]) -> Ite
         needed = round_up(groups * (1 + unrolled), block)
     elif exp.valid_rows == 1 != src.valid_rows:
         yield t.finding("quant-mx-room", ALWAYS, "exp", f"a list of exponents is one row, found {exp.rows} rows")
-    yield from _room(t, "max", tiles["max"], groups)
-    yield from _room(t, "scaling", tiles["scaling"], needed)
+    yield from _capacity(t, "max", tiles["max"], groups)
+    yield from _capacity(t, "scaling", tiles["scaling"], needed)

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from pto_dialect.driver.launch.session import Settings
-from pto_dialect.driver.launch.suite import Outcome
+from pto_dialect.driver.launch.suite import FileResult
 from pto_dialect.driver.run.status import Streams
-from pto_dialect.driver.sweep.cluster import ClusterError, Place, connected, run_jobs
+from pto_dialect.driver.sweep.cluster import ClusterAddress, ClusterError, connected, run_jobs
 from pto_dialect.driver.sweep.jobs import jobs_of
 from pto_dialect.driver.sweep.run import run_points
 from pto_dialect.driver.sweep.store import read_records
@@ -70,7 +70,7 @@ class Bar:
             self.act()
 
 
-def run(cluster: str | None, results: str | None = None, bar: Bar | None = None, jobs: int = 1) -> list[Outcome]:
+def run(cluster: str | None, results: str | None = None, bar: Bar | None = None, jobs: int = 1) -> list[FileResult]:
     said: list[str] = []
 
     @contextmanager
@@ -79,11 +79,12 @@ def run(cluster: str | None, results: str | None = None, bar: Bar | None = None,
 
     return run_points(
         ["t.launch.toml"], Settings(), Streams(said.append, said.append), show, jobs=jobs,
-        cluster=None if cluster is None else Place(cluster, insecure=not cluster.startswith("local")), results=results,
+        cluster=None if cluster is None else ClusterAddress(cluster, insecure=not cluster.startswith("local")),
+        results=results,
     )  # fmt: skip
 
 
-def plain(outcomes: list[Outcome]) -> list[tuple[object, ...]]:
+def plain(outcomes: list[FileResult]) -> list[tuple[object, ...]]:
     return [(one.path, one.code, one.out, one.err) for one in outcomes]
 
 
@@ -159,8 +160,8 @@ def test_a_launch_that_cannot_run_takes_no_other_with_it(folder: Path, cluster: 
     jobs = jobs_of("t.launch.toml", Settings(), {})
     wrong: Any = dict.fromkeys(jobs[30].small, "no bytes")
     jobs[30] = replace(jobs[30], small=wrong)
-    with connected(Place(cluster.scheduler_address, True)) as client:
-        found = {job.point["seed"]: done.outcome for job, done in run_jobs(client, jobs, {})}
+    with connected(ClusterAddress(cluster.scheduler_address, True)) as client:
+        found = {job.point["seed"]: done.result for job, done in run_jobs(client, jobs, {})}
     assert sorted(found) == list(range(40))
     assert [seed for seed, outcome in found.items() if outcome.code] == [30]
     assert found[30].err.startswith("error: TypeError: ")

@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
 
 def test_the_first_launch_passes() -> None:
-    assert (first().outcome.code, first().outcome.err) == (0, "")
+    assert (first().result.code, first().result.err) == (0, "")
 
 
 @pytest.mark.skipif(not FORKS, reason="processes are not forked here")

@@ -40,8 +40,8 @@ class Future:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
     def result(self) -> list[Any]:
-        outcome = SimpleNamespace(seconds=1.0)
-        return [SimpleNamespace(key=job.key, outcome=outcome, version=__version__, worker="") for job in self.batch]
+        result = SimpleNamespace(seconds=1.0)
+        return [SimpleNamespace(key=job.key, result=result, version=__version__, worker="") for job in self.batch]
 
     def release(self) -> None: ...
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from pto_dialect.driver.launch.session import Settings
-from pto_dialect.driver.launch.suite import Outcome
+from pto_dialect.driver.launch.suite import FileResult
 from pto_dialect.driver.sweep.jobs import Job
 from pto_dialect.driver.sweep.show import plot, table_text
-from pto_dialect.driver.sweep.store import Store, StoreError, outcome_of_record, read_records, record_of
+from pto_dialect.driver.sweep.store import Store, StoreError, read_records, record_of, result_of_record
 from pto_dialect.driver.sweep.work import Done
 
 
 def record(number: int, code: int = 0, **point: object) -> dict[str, object]:
     job = Job("t.launch.toml", "", point or {"n": number}, Settings(), {}, {}, f"key{number}")  # pyright: ignore
-    outcome = Outcome(job.label, code, number / 1000, "out", "error: wrong\n" if code else "")
+    outcome = FileResult(job.label, code, number / 1000, "out", "error: wrong\n" if code else "")
     return record_of(job, Done(job.key, outcome, worker="w:1"))
 
 
@@ -39,7 +39,7 @@ def test_records_come_back(tmp_path: Path, suffix: str) -> None:
     found = read_records(str(path))
     assert [one["key"] for one in found] == ["key2", "key1", "key3"]
     assert found[0] == record(2)
-    assert outcome_of_record(found[0], "t") == Outcome("t", 0, 0.002, "out", "")
+    assert result_of_record(found[0], "t") == FileResult("t", 0, 0.002, "out", "")
     assert [path.name for path in tmp_path.iterdir()] == [f"r{suffix}"]
 
 

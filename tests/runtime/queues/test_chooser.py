@@ -29,9 +29,9 @@ def test_cores_have_their_turn_in_every_order() -> None:
 def test_every_head_and_length_of_a_turn_comes(salt: str) -> None:
     one = chooser("random:1", salt)
     assert {one.head([7, 3, 9]) for _ in range(100)} == {0, 1, 2}
-    assert {one.turn() for _ in range(200)} == {1, 2, 3, 4, 5, 6}
+    assert {one.quantum() for _ in range(200)} == {1, 2, 3, 4, 5, 6}
     latest = chooser("newest", salt)
-    assert (latest.head([7, 3, 9]), latest.turn(), latest.steps(), latest.skips(0)) == (2, 0, 0, False)
+    assert (latest.head([7, 3, 9]), latest.quantum(), latest.steps(), latest.skips(0)) == (2, 0, 0, False)
 
 
 def test_pipes_run_none_to_six_instructions_or_none_at_all() -> None:

@@ -223,14 +223,14 @@ def test_choices_of_the_newest() -> None:
     chooser = Schedule.parse("newest").chooser("x")
     assert chooser is not None
     assert [chooser.head(numbers) for numbers in ([3], [3, 9, 4], [7, 2])] == [0, 1, 0]
-    assert (chooser.steps(), chooser.turn(), chooser.skips(0), chooser.order(3)) == (0, 0, False, [2, 1, 0])
+    assert (chooser.steps(), chooser.quantum(), chooser.skips(0), chooser.order(3)) == (0, 0, False, [2, 1, 0])
 
 
 def test_random_choices_are_those_of_their_seed() -> None:
     def made(text: str, salt: str) -> list[Any]:
         one = Schedule.parse(text).chooser(salt)
         assert one is not None
-        return [(one.head([1, 2, 3]), one.steps(), one.turn(), one.skips(1), *one.order(4)) for _ in range(40)]
+        return [(one.head([1, 2, 3]), one.steps(), one.quantum(), one.skips(1), *one.order(4)) for _ in range(40)]
 
     first = made("random:5", "a")
     assert first == made("random:5", "a")

@@ -137,7 +137,7 @@ def test_each_process_has_its_ranks(number: int, ranks: list[int], monkeypatch: 
         return [[rank * 10] for rank in ranks]
 
     monkeypatch.setattr(rank_processes, "run_bound", run_bound)
-    assert going._outcome(number) == WorkerReport({rank: [rank * 10] for rank in ranks})
+    assert going._report(number) == WorkerReport({rank: [rank * 10] for rank in ranks})
     assert asked == [ranks]
 
 
@@ -160,7 +160,7 @@ def test_failures_of_a_process(
     monkeypatch.setattr(rank_processes, "run_bound", run_bound)
     going = apart(2, 2)
     going.board.over[0] = over
-    found = going._outcome(1)
+    found = going._report(1)
     assert found.failure is not None and (found.failure.rule, found.failure.message) == (rule, text)
     assert found.results == {} and found.stopped is (over and rule != "")
     assert found.failure.span is not None or rule == "mem-oob"
@@ -189,7 +189,7 @@ def test_life_of_a_process(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None
             raise RuntimeError
         return WorkerReport({number: [5]})
 
-    monkeypatch.setattr(going, "_outcome", result)
+    monkeypatch.setattr(going, "_report", result)
     source, sink = os.pipe()
     try:
         with pytest.raises(RuntimeError) if fails else nullcontext():

@@ -11,7 +11,7 @@ import pytest
 from pto_dialect import parse
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.check_memory import _fills_all
-from pto_dialect.passes.tile_places import Places, Tile, allocator
+from pto_dialect.passes.tile_addresses import Tile, TileAddresses, allocator
 from pto_dialect.targets.choice import get_profile
 
 T = "!pto.tile_buf<vec, 16x32xf32>"
@@ -36,7 +36,7 @@ def test_bytes_of_two_tiles(one: tuple[int, int]) -> None:
 
 
 def test_the_first_tile_that_has_all_bytes_owns_a_view() -> None:
-    places = Places({}, {})
+    places = TileAddresses({}, {})
     tiles = {name: tile(name, *ends) for name, ends in (("a", (0, 32)), ("b", (0, 64)), ("c", (32, 96)))}
     for name, one in tiles.items():
         places = places.with_((name,), OPS[name], one)
@@ -48,7 +48,7 @@ def test_the_first_tile_that_has_all_bytes_owns_a_view() -> None:
 
 def test_places_that_others_know_do_not_change() -> None:
     one, other, moved = tile("a", 0, 32), tile("b", 32, 64), tile("a", 64, 96)
-    places = Places({}, {}).with_((1,), OPS["a"], one)
+    places = TileAddresses({}, {}).with_((1,), OPS["a"], one)
     key = places.key()
     assert places.with_((1,), OPS["a"], one) is places and places.with_((1,), OPS["a"], None) is places
     places.shared = True
@@ -62,7 +62,7 @@ def test_places_that_others_know_do_not_change() -> None:
 
 def test_what_is_known_of_places_is_asked_again_when_one_comes() -> None:
     """An operation through a view of a view: its allocation, once there is one."""
-    places = Places({}, {})
+    places = TileAddresses({}, {})
     number = ("view", ("slot", (1,)))
     before = places.accessed(OPS["d"], ((0,), (0,), ()), (number,))
     assert before.reads == before.writes == before.read == () and before.written == frozenset()

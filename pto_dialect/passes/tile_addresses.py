@@ -33,7 +33,7 @@ class Tile:
         """Whether some byte belongs to both."""
         return self.space == other.space and self.start < other.stop and other.start < self.stop
 
-    def same_place(self, other: Tile) -> bool:
+    def is_same_memory(self, other: Tile) -> bool:
         """Whether both have exactly the same bytes."""
         return (self.space, self.start, self.stop) == (other.space, other.start, other.stop)
 
@@ -64,7 +64,7 @@ def allocator(op: Operation, profile: Profile) -> Allocator:
     return Allocator(position, space_of(tile, profile), size, is_view(op))
 
 
-class Places:
+class TileAddresses:
     """Allocations by the number of their handle, and the tiles among them whose place is known.
 
     ``shared``: several states refer to it, so it must not change.
@@ -79,12 +79,12 @@ class Places:
         self._accessed: dict[tuple[int, tuple[AbstractValue, ...]], Accessed] = {}
         self._bases: dict[AbstractValue, AbstractValue | None] = {}
 
-    def with_(self, number: AbstractValue, op: Operation, tile: Tile | None) -> Places:
+    def with_(self, number: AbstractValue, op: Operation, tile: Tile | None) -> TileAddresses:
         """These places and one more allocation."""
         same = number in self.made and (tile is None or self.tiles.get(number) is tile)
         if same:
             return self
-        copy = Places(dict(self.made), dict(self.tiles)) if self.shared else self
+        copy = TileAddresses(dict(self.made), dict(self.tiles)) if self.shared else self
         copy.made[number] = op
         if tile is not None:
             copy.tiles[number] = tile
