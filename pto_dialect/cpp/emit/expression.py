@@ -20,6 +20,8 @@ class Expr(NamedTuple):
     text: str
     level: int = ATOM
     number: int | None = None
+    without_sign: tuple[str, str, int] | None = None
+    """The unsigned type in which an integer was computed, with the text and precedence in that type."""
 
     def at(self, level: int) -> str:
         """Returns the text as an operand of an operator of a precedence."""
@@ -38,6 +40,8 @@ def binary(operator: str, left: Expr, right: Expr) -> Expr:
 
 def cast(type_: str, operand: Expr) -> Expr:
     """Returns an operand as another type; casts of a cast to the same type are one."""
+    if operand.without_sign is not None and operand.without_sign[0] == type_:
+        return Expr(*operand.without_sign[1:])
     if operand.text.startswith(f"({type_})") and operand.level == UNARY:
         return operand
     return Expr(f"({type_}){operand.at(UNARY)}", UNARY)

@@ -19,6 +19,8 @@ from .writer import Writer, emits
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
+_BLOCK_MODE = 2
+"""The mode of signals between the cores of a block."""
 _FACTS = {
     "block_idx": "get_block_idx",
     "block_num": "get_block_num",
@@ -114,7 +116,8 @@ def emit_signal(op: Operation, w: Writer) -> None:
     if w.shared.target == "a5":
         w.line(f"set_intra_block({pipe(op, 'pipe')}, {number});")
         return
-    w.line(f"ffts_cross_core_sync({pipe(op, 'pipe')}, getFFTSMsg({2 if mode is None else mode}, {number}));")
+    message = f"0x1 | (0x{_BLOCK_MODE if mode is None else mode:x} << 4) | ({number} << 8)"
+    w.line(f"ffts_cross_core_sync({pipe(op, 'pipe')}, {message});")
 
 
 @emits("pto.sync.wait")

@@ -117,7 +117,8 @@ def emit_wrapping(op: Operation, w: Writer) -> None:
         # A product of two short numbers without sign may overflow int.
         wrapped = "uint32_t"
     left = cast(wrapped, left)
-    w.define(op, cast(signed, binary(symbol, left, right if symbol == "<<" else cast(wrapped, right))))
+    found = binary(symbol, left, right if symbol == "<<" else cast(wrapped, right))
+    w.define(op, cast(signed, found)._replace(without_sign=(wrapped, *found[:2])))
 
 
 @emits(*(f"arith.{name}" for name in _PLAIN))

@@ -50,6 +50,10 @@ def emits(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+_LONGEST = 60
+"""Letters of an expression that is written where it is used."""
+
+
 @dataclass
 class Shared:
     """What the functions of a text have in common."""
@@ -174,7 +178,8 @@ class Writer:
         uses = list(result.uses)
         if not uses:
             return
-        if expression.number is not None or (len(uses) == 1 and uses[0].operation.parent is op.parent):
+        is_used_once = len(uses) == 1 and uses[0].operation.parent is op.parent
+        if expression.number is not None or (is_used_once and len(expression.text) <= _LONGEST):
             self.bind(result, expression)
             return
         self.declare(op, expression, at)
