@@ -5,6 +5,7 @@ Everything follows from the declarations of the operations, and from the tables 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from .classes import ALIASES, FUNCTION_ALIASES, find_class, find_function
@@ -23,10 +24,23 @@ _KNOWN: dict[str, Any] = {
 }
 
 
+_PACKAGE = __name__.rpartition(".")[0]
+_KERNELS = frozenset(
+    (
+        *("vkernel", "VKernelHandle", "struct", "Tile", "tile", "const", "ptr", "vreg", "mask", "align"),
+        *("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32"),
+    )
+)
+"""Names for kernels that are Python functions, which need a module of their own."""
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     found = _KNOWN.get(name)
+    if name in _KERNELS:
+        found = getattr(import_module(".kernels.handle", _PACKAGE), name, None)
+        found = import_module(".kernels.surface", _PACKAGE).NAMES[name] if found is None else found
     if found is None:
         found = find_class(name) or find_function(name) or find_class(f"{name}Op")
     if found is None:
@@ -38,7 +52,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_KNOWN, *class_names(), *function_names(), *ALIASES, *FUNCTION_ALIASES})
+    return sorted({*_KNOWN, *class_names(), *function_names(), *ALIASES, *FUNCTION_ALIASES, *_KERNELS})
 
 
 __all__ = __dir__()  # pyright: ignore[reportUnsupportedDunderAll]

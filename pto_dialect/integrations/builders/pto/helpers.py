@@ -60,7 +60,9 @@ def _between(mnemonic: str, source: Any, target: Any, event: Any, loc: Any, ip: 
 
 
 def barrier(op: Any, *, loc: Any = None, ip: Any = None) -> Any:
-    """Makes a barrier of a pipe, or of the pipe of a kind of operations."""
+    """Makes a barrier of a pipe, or of the pipe of a kind of operations; both may be names."""
+    if isinstance(op, str) and op.upper() in ENUM_CLASSES[PIPE].__members__:
+        op = _wrapped(op, PIPE)
     is_sync = isinstance(op, (str, ENUM_CLASSES[SYNC])) or getattr(getattr(op, "_x", None), "kind", "") in (
         "sync_op_type",
         "pipe_event_type",
