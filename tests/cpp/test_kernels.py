@@ -101,6 +101,15 @@ def test_kernel_whose_headers_name_both_cores_is_for_the_one_that_can_execute_it
     assert re.findall(r"func\.func @(\w+)\(.*kernel_kind<(\w+)>", text) == [("k", kind)]
 
 
+def test_kernel_of_scalars_alone_is_for_one_core() -> None:
+    text = program("""
+#if defined(__DAV_VEC__) || defined(__DAV_CUBE__)
+#endif
+extern "C" __global__ AICORE void k(__gm__ float *x) { x[0] = 1.f; }
+""")
+    assert re.findall(r"func\.func @(\w+)", text) == ["k"]
+
+
 def test_no_header_uses_the_short_names_of_macros_of_a_kernel() -> None:
     folders = (Path(INCLUDE), Path(INCLUDE, "fallback"))
     headers = [path.relative_to(folders["fallback" in path.parts]) for path in folders[0].rglob("*.h*")]

@@ -35,6 +35,7 @@ _KINDS = ("vector", "cube")
 Translate = Callable[[Call, Emitter], str | None]
 _ASSEMBLY = re.compile(r"^(?:__)?asm(?:__)?\b", re.MULTILINE)
 _OPERATION = re.compile(r"\s*pto\.t\w+ ins\(|\s*pto\.t\w+ outs\(")
+_WAITING = re.compile(r"pto\.(?:sync|syncall|set_intra|wait_intra|barrier)\b")
 _TILE = re.compile(r"!pto\.tile_buf<(?:loc=)?(\w+)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 _UNSAFES = re.compile(r"[^A-Za-z0-9_$.]+")
@@ -177,6 +178,11 @@ class _Translated(NamedTuple):
         """Whether the function has operations that its core cannot execute: on tiles of the other core alone."""
         return any(self._is_foreign(line) for line in self.body)
 
+    def is_like(self, other: _Translated) -> bool:
+        """Whether two cores would execute the same, without waiting for each other."""
+        both = "\n".join(self.body)
+        return self.body == other.body and not self.reads_subblock and _WAITING.search(both) is None
+
     def _is_foreign(self, line: str) -> bool:
         if _OPERATION.match(line) is None:
             return False
@@ -200,6 +206,8 @@ def _without_idle_core(functions: Sequence[_Translated]) -> list[_Translated]:
     own = [function for function in functions if not function.is_foreign]
     if len(own) == 1:
         return own
+    if len(functions) == 2 and functions[0].is_like(functions[1]):
+        return [functions[0]]
     busy = [function for function in functions if not function.is_idle]
     if not busy or any(function.reads_subblock for function in busy):
         return list(functions)

@@ -1,0 +1,105 @@
+"""Scripts and tests of hand-written kernels, which launch them with ``torch``: each file runs in a process of its own,
+on the device of ``cpp_device.py``, and judges the results itself.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def run_script(tree: Path, path: Path, seconds: float, folder: Path, words: list[str]) -> dict[str, Any]:
+    """The result of a script or a file of tests."""
+    import cpp_device
+
+    copy = folder / "tree" / tree.name
+    if not copy.exists():
+        shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    file = copy / path.relative_to(tree)
+    device = cpp_device.install(seconds, folder)
+    if "import" in (text := file.read_text()) and "pto_kernels" in text and (copy / "csrc" / "host").is_dir():
+        _use_extension(copy, folder, device)
+        device.ends = time.monotonic() + seconds
+    os.chdir(file.parent)
+    sys.path[:0] = [str(file.parent), str(copy)]
+    reason, kind, counts = "", "agrees", {}
+    try:
+        if file.name.startswith("test_") and "argparse" not in file.read_text():
+            kind, reason, counts = _run_tests(file, device, words)
+        else:
+            sys.argv = [str(file), *words]
+            runpy.run_path(str(file), run_name="__main__")
+    except AssertionError as error:
+        kind, reason = "differs", str(error)[:300]
+    except SystemExit as error:
+        kind, reason = ("agrees", "") if not error.code else ("differs", f"exit code {error.code}")
+    except Exception as error:
+        kind, reason = "crash", repr(error)[:300]
+    if device.failure is not None and kind != "agrees":
+        kind, reason = device.failure.kind, device.failure.reason
+    if not device.launches and kind == "agrees":
+        kind = "no launch"
+    findings = {finding: Path(file).name for (file, _), one in device.programs.items() for finding in one.findings}
+    rejections = {Path(file).name: one.rejection for (file, _), one in device.programs.items() if one.rejection}
+    ran = sorted(str(Path(one).relative_to(copy)) if Path(one).is_relative_to(copy) else one for one in device.files)
+    return {
+        "name": str(path.relative_to(tree)), "kind": kind, "reason": reason, "kernels": ran, "ran": ran,
+        "findings": findings, "rejections": rejections, "tasks": device.launches, "counts": counts,
+    }  # fmt: skip
+
+
+def _use_extension(tree: Path, folder: Path, device: Any) -> None:
+    import cpp_device
+    import cpp_extension
+
+    shared = folder.parent / "extension"
+    package = cpp_extension.build(tree, shared, cpp_device.CORES)
+
+    def load(file: Path) -> Any:
+        try:
+            return device.library([str(tree), "-DMEMORY_BASE", f"-I{file.parent}", str(file)], folder)
+        except RuntimeError:
+            return None
+
+    cpp_extension.connect(tree, package, device, load)
+
+
+def _run_tests(file: Path, device: Any, words: list[str]) -> tuple[str, str, dict[str, int]]:
+    """Runs tests until the time is over."""
+    import pytest
+
+    class Watch:
+        def __init__(self) -> None:
+            self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+            self.first = ""
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_setup(self, item: Any) -> None:
+            if time.monotonic() > device.ends or self.counts["failed"] > 3:
+                pytest.skip("the time is over")
+
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            if report.when == "call" or report.failed:
+                self.counts[report.outcome] = self.counts.get(report.outcome, 0) + 1
+                if report.failed and not self.first:
+                    self.first = f"{report.nodeid.rpartition('::')[2]}: {str(report.longrepr).splitlines()[-1][:200]}"
+
+        def pytest_collectreport(self, report: Any) -> None:
+            if report.failed and not self.first:
+                self.counts["failed"] += 1
+                self.first = f"not collected: {str(report.longrepr).splitlines()[-1][:200]}"
+
+    watch = Watch()
+    code = pytest.main(
+        ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", str(file), *words], plugins=[watch]
+    )
+    failed = bool(watch.counts["failed"]) or code not in (0, 5)
+    return ("differs" if failed else "agrees"), watch.first, watch.counts
+
+
+__all__ = ["run_script"]
