@@ -16,6 +16,7 @@ from pto_dialect.ir.core.base import (
     is_pto,
     operand_groups,
     segment_sizes,
+    signature,
     sizes_by_order,
     sizes_of,
 )
@@ -251,6 +252,8 @@ class GeneratedOp(OpView):
         for parameter in (*form.operands, *form.results, *form.attributes):
             if parameter.name == name or parameter.group == name:
                 return _part(self, form, parameter)
+        if name == "res" or (is_pto(self._x) and any(one.name == name for one in signature(type(self._x)).results)):
+            return self.result if len(self._x.results) == 1 else wrap_value(getattr(self._x, name))
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
 

@@ -208,3 +208,14 @@ def test_symbols_are_found_by_name(module: Module) -> None:
     assert table["f"] is made and "g" not in table
     with pytest.raises(KeyError, match="no symbol 'g'"):
         table["g"]
+
+
+def test_results_have_their_names(module: Module) -> None:
+    made = add_function(module)
+    tile = pto.TileBufType.get([16, 64], F32Type.get(), pto.AddressSpaceAttr.get(pto.AddressSpace.VEC), [None, None])
+    with InsertionPoint(made.add_entry_block()):
+        number = made.arguments[0]
+        shape = pto.GetValidShapeOp(pto.AllocTileOp(tile, valid_row=number, valid_col=number))
+    assert [shape.valid_row, shape.valid_col] == list(shape.results)
+    with pytest.raises(AttributeError, match="GetValidShapeOp has no attribute 'valid_depth'"):
+        assert shape.valid_depth
