@@ -12,7 +12,7 @@ from ..declare import GeneratedOp, build
 from ..ir.attributes import Attribute, FloatAttr, IntegerAttr, read_attribute, wrap
 from ..ir.operations import register_view
 from ..ir.types import IndexType
-from .tables import add_function, add_operations, read_form
+from .tables import add_function, add_ir, add_operations, read_form
 
 
 class CmpIPredicate(IntEnum):
@@ -172,3 +172,4 @@ def _number(of: Any, value: Any) -> Any:
 
 
 add_function(globals(), ConstantOp)
+add_ir(globals())

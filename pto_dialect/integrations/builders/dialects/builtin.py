@@ -7,13 +7,12 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp as XModuleOp
 
 from ..declare import GeneratedOp
-from ..ir import types
 from ..ir.attributes import StringAttr
 from ..ir.build import insert, locate
 from ..ir.context import need_location
 from ..ir.operations import register_view
 from ..ir.structure import CONTEXT, Block
-from .tables import add_operations, read_form
+from .tables import add_ir, add_operations, read_form
 
 _MODULE = read_form("builtin", "ModuleOp module #sym_name= #sym_visibility=")
 
@@ -45,4 +44,4 @@ class ModuleOp(GeneratedOp):
 
 
 add_operations(globals(), "builtin", "UnrealizedConversionCastOp unrealized_conversion_cast @outputs* inputs*")
-globals().update({name: cls for name, cls in vars(types).items() if name.endswith("Type")})
+add_ir(globals())

@@ -14,7 +14,7 @@ from ..ir.operations import OperationBase, OpView, register_view
 from ..ir.points import InsertionPoint
 from ..ir.structure import Block, Value
 from ..ir.types import FunctionType
-from .tables import add_function, add_operations, read_form, to_symbol
+from .tables import add_function, add_ir, add_operations, read_form, to_symbol
 
 _FUNC = read_form("func", "FuncOp func #sym_name #function_type #sym_visibility= #arg_attrs= #res_attrs=")._replace(
     regions=1
@@ -227,3 +227,4 @@ add_operations(
     {"value": to_symbol},
 )
 add_function(globals(), CallOp)
+add_ir(globals())

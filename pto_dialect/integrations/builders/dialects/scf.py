@@ -11,7 +11,7 @@ from ..ir.points import InsertionPoint
 from ..ir.structure import Block, Region, value_of, values_of, wrap_value
 from ..ir.types import IndexType
 from .arith import constant  # pyright: ignore[reportAttributeAccessIssue]
-from .tables import add_function, add_operations, read_form
+from .tables import add_function, add_ir, add_operations, read_form
 
 _FOR = read_form("scf", "ForOp for @results_* lowerBound upperBound step initArgs*")._replace(regions=1)
 _IF = read_form("scf", "IfOp if @results_* condition")._replace(regions=2)
@@ -145,3 +145,4 @@ def for_(
 
 
 add_function(globals(), WhileOp)
+add_ir(globals())

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.syntax.types.parser import intern_type
 
+from .. import ir
 from ..declare import ATTRIBUTE, OPERAND, RESULT, Convert, Form, Infer, Parameter, make_class, make_form, make_function
 from ..ir.attributes import unwrap, whole
 from ..ir.operations import register_view
@@ -101,6 +102,12 @@ def add_operations(
         cls = register_view(make_class(form, module=str(names["__name__"])))
         names[form.cls] = cls
         names[function_name(form.mnemonic)] = make_function(cls)
+
+
+def add_ir(names: dict[str, Any]) -> None:
+    """Adds the names of the module ``ir`` to those of a module, which MLIR's modules of dialects have as well."""
+    for name in ir.__all__:
+        names.setdefault(name, getattr(ir, name))
 
 
 def add_function(names: dict[str, Any], cls: type[Any]) -> None:

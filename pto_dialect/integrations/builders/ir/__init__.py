@@ -1,5 +1,9 @@
 """The module `mlir.ir`, over xDSL and the operation classes of this package."""
 
+from typing import Any
+
+from pto_dialect.diagnostics.suggest import did_you_mean
+
 from .arrays import (
     ArrayAttr,
     DenseBoolArrayAttr,
@@ -66,9 +70,11 @@ from .structure import (
     OpResult,
     Region,
     Value,
+    Values,
 )
 from .types import (
     BF16Type,
+    ComplexType,
     F16Type,
     F32Type,
     F64Type,
@@ -88,8 +94,12 @@ from .types import (
     TupleType,
     Type,
     UnrankedMemRefType,
+    UnrankedTensorType,
     VectorType,
 )
+
+OpAttributeMap = AttributeMap
+BlockArgumentList = OpOperandList = OpResultList = Values
 
 __all__ = [
     "AffineMapAttr",
@@ -100,7 +110,9 @@ __all__ = [
     "BF16Type",
     "Block",
     "BlockArgument",
+    "BlockArgumentList",
     "BoolAttr",
+    "ComplexType",
     "Context",
     "DenseBoolArrayAttr",
     "DenseElementsAttr",
@@ -137,8 +149,11 @@ __all__ = [
     "Module",
     "NamedAttribute",
     "NoneType",
+    "OpAttributeMap",
     "OpOperand",
+    "OpOperandList",
     "OpResult",
+    "OpResultList",
     "OpView",
     "OpaqueAttr",
     "OpaqueType",
@@ -156,6 +171,7 @@ __all__ = [
     "TypeAttr",
     "UnitAttr",
     "UnrankedMemRefType",
+    "UnrankedTensorType",
     "Value",
     "VectorType",
     "WalkOrder",
@@ -163,3 +179,11 @@ __all__ = [
     "register_attribute_builder",
     "register_value_caster",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    near = did_you_mean(name, __all__)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise AttributeError(f"mlir.ir of pto-dialect has no {name!r}{hint}")

@@ -97,6 +97,11 @@ class Attribute:
         found = getattr(self._x, "type", None) if not isinstance(self._x, TypeAttribute) else None
         return wrap(found if isinstance(found, TypeAttribute) else xb.NoneType())
 
+    @property
+    def typeid(self) -> object:
+        """What identifies the kind of attribute or type."""
+        return type(self._x)
+
     def get_named(self, name: str) -> NamedAttribute:
         """Returns the attribute with a name."""
         return NamedAttribute(name, self)

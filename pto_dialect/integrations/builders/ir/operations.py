@@ -380,6 +380,30 @@ class OpView(OperationBase):
         self._x = found
 
     @classmethod
+    def build_generic(
+        cls,
+        results: Sequence[Any] | None = None,
+        operands: Sequence[Any] | None = None,
+        attributes: MutableMapping[str, Any] | None = None,
+        successors: Sequence[Any] | None = None,
+        regions: int | None = None,
+        loc: Location | None = None,
+        ip: Any = None,
+    ) -> Any:
+        """Makes an operation of the class from its parts; operands and results may be lists in the list."""
+        made = Operation.create(
+            cls.OPERATION_NAME,
+            [one for part in results or () for one in _listed(part)],
+            [one for part in operands or () for one in _listed(part)],
+            attributes,
+            successors,
+            regions or 0,
+            loc,
+            ip,
+        )
+        return view_of(made._x)
+
+    @classmethod
     def parse(cls, source: str, *, source_name: str = "<string>", context: Context | None = None) -> Any:
         """Returns the operation with this text. Raises ``MLIRError`` for another operation."""
         found = Operation.parse(source, source_name=source_name, context=context)
@@ -389,6 +413,12 @@ class OpView(OperationBase):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {_name(self._x)}>"
+
+
+def _listed(part: Any) -> Sequence[Any]:
+    if part is None:
+        return ()
+    return part if isinstance(part, (list, tuple, Values)) else (part,)
 
 
 def operation_of(op: XOperation) -> Operation:

@@ -39,11 +39,6 @@ class Type(Attribute):
         need_context(context)
         return wrap(read_type(asm))
 
-    @property
-    def typeid(self) -> object:
-        """What identifies the kind of type."""
-        return type(self._x)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
 
@@ -279,6 +274,26 @@ class RankedTensorType(ShapedType):
         """Returns the type of a tensor."""
         of = unwrap(element_type, "the element type of a tensor")
         return wrap(intern_type(xb.TensorType(of, _sizes(shape, "a tensor"))))
+
+
+@wraps(xb.UnrankedTensorType)
+class UnrankedTensorType(Type):
+    """A tensor with any number of dimensions."""
+
+
+@wraps(xb.ComplexType)
+class ComplexType(Type):
+    """A complex number."""
+
+    @staticmethod
+    def get(element_type: Any, context: Context | None = None) -> ComplexType:
+        """Returns the type of complex numbers with these parts."""
+        return wrap(read_type(f"complex<{wrap(unwrap(element_type, 'the element type'))}>"))
+
+    @property
+    def element_type(self) -> Any:
+        """The type of the parts."""
+        return wrap(self._x.element_type)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @wraps(xb.UnrankedMemRefType)
