@@ -34,10 +34,17 @@ def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def with_cpp(ctx: click.Context, inputs: Sequence[Input], given: dict[str, Any], entry: str | None) -> list[Input]:
+READERS = ("pto_dialect.cpp.translate", "pto_dialect.syntax.read.parser", "pto_dialect.verify.verifier")
+"""Modules that read a translated program."""
+
+
+def with_cpp(
+    ctx: click.Context, inputs: Sequence[Input], given: dict[str, Any], entry: str | None, modules: Sequence[str] = ()
+) -> list[Input]:
     """The inputs with what the options say about the C++ kernels among them; takes these options out of ``given``.
 
-    Ends the command where it only shows how they are compiled, and where there is no compiler.
+    Ends the command where it only shows how they are compiled, and where there is no compiler. A single kernel is
+    compiled now if there are ``modules``, which the command needs later and which are imported meanwhile.
     """
     values = {name: given.pop(name) for name in NAMES}
     if not any(item.is_cpp for item in inputs):
@@ -52,7 +59,18 @@ def with_cpp(ctx: click.Context, inputs: Sequence[Input], given: dict[str, Any],
     _check_compiler(ctx, options)
     if values["show_compile"]:
         _show(ctx, [item for item in inputs if item.is_cpp], options)
+    if modules and len(inputs) == 1 and given.get("timeout") is None:
+        _compile_early(inputs[0], options, modules)
     return [item._replace(cpp=options) if item.is_cpp else item for item in inputs]
+
+
+def _compile_early(item: Input, options: CppOptions, modules: Sequence[str]) -> None:
+    from pto_dialect.cpp.kernel import compile_early  # deferred: start-up
+    from pto_dialect.driver.inputs import read_text  # deferred: start-up
+
+    text, remark = read_text(item)
+    if remark is None:
+        compile_early(text, item.name, options, modules)
 
 
 def _check_compiler(ctx: click.Context, options: CppOptions) -> None:

@@ -35,7 +35,7 @@ from .command_line import (
     write_stderr,
 )
 from .constants import NO_CACHE, SERVER_OPTION
-from .cpp_options import cpp_options, with_cpp
+from .cpp_options import READERS, cpp_options, with_cpp
 from .streams import let_annotations_through, wants_color, write_stdout
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from .known_runs import Known  # deferred: start-up
 
     inputs, batch = _inputs(ctx, paths)
-    inputs = with_cpp(ctx, inputs, given, given.pop("entry"))
+    inputs = with_cpp(ctx, inputs, given, given.pop("entry"), READERS)
     if given["language"] == "cpp":
         _check_emitting(ctx, given)
         inputs = [item._replace(relative=os.path.splitext(item.relative)[0] + ".cpp") for item in inputs]

@@ -26,7 +26,7 @@ from .command_line import (
     watch_option,
     write_stderr,
 )
-from .cpp_options import cpp_options, with_cpp
+from .cpp_options import READERS, cpp_options, with_cpp
 from .run_checks import LAUNCH_ONLY, LAUNCH_SUFFIX, check_files, check_options, option_of, refuse_with_cache
 from .run_options import (
     BESIDE,
@@ -229,11 +229,6 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     Exit code: 0 on success, 1 if a program or its result is wrong, 2 if the command line or a launch file is,
     3 if a sanitizer reported an error.
     """
-    from pto_dialect.driver.run.command import run_program  # deferred: start-up
-    from pto_dialect.driver.run.status import Streams, exit_status  # deferred: start-up
-
-    from .run_requests import request_of  # deferred: start-up
-
     if given.pop("watch"):
         from .watching import watch  # deferred: start-up
 
@@ -264,7 +259,12 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
 
         ctx.exit(run_ranks(ctx, path, given))
     check_debug(ctx, path, given)
-    [item] = with_cpp(ctx, [_input(ctx, path)], given, given["entry"])
+    [item] = with_cpp(ctx, [_input(ctx, path)], given, given["entry"], _modules(given))
+    from pto_dialect.driver.run.command import run_program  # deferred: start-up
+    from pto_dialect.driver.run.status import Streams, exit_status  # deferred: start-up
+
+    from .run_requests import request_of  # deferred: start-up
+
     reporter = reporter_of(given["format"])
     collect = None if reporter is None else lambda found, counts: reporter.add(tuple(found), counts)
     streams = Streams(say, write_stderr, wants_color(given["color"]), collect)
@@ -280,6 +280,12 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if reporter is not None:
         reporter.finish("")
     ctx.exit(exit_status(code))
+
+
+def _modules(given: dict[str, Any]) -> tuple[str, ...]:
+    """Modules that the run of a C++ kernel needs."""
+    watching = ("pto_dialect.driver.run.sanitizing", "pto_dialect.sanitize.launch") if given["sanitize"] else ()
+    return (*READERS, "pto_dialect.driver.run.command", *watching)
 
 
 def _beside(ctx: click.Context, path: str) -> str:

@@ -6,9 +6,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from threading import Thread
+from typing import NoReturn
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.locations import Frame
@@ -82,7 +86,8 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
     folder = os.path.dirname(name) or "."
     files = Origins(folder, {name: text}, translated=True, hidden=(INCLUDE + os.sep, "<"), spell=in_cpp)
     try:
-        irs = _irs(text, name, options)
+        irs = _early.pop((text, name, options), _unknown)()
+        irs = _irs(text, name, options) if irs is None else irs
         program, wrong = _translated(text, name, options, irs, every)
     except CompilerMissing as error:
         raise CppError((Diagnostic(COMPILER, Severity.ERROR, str(error)),)) from None
@@ -98,6 +103,37 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
         raise CppError(errors)
     files.register(program)
     return Compiled(program, tuple(one.command for one in irs), errors)
+
+
+def compile_early(text: str, name: str, options: CppOptions, modules: Sequence[str]) -> None:
+    """Compiles a kernel for the next :func:`compile_kernel` of it, and imports ``modules`` while the compiler runs.
+    Errors of the compiler are those of that call."""
+    loading = Thread(target=_load, args=(modules,), daemon=True)
+    loading.start()
+    try:
+        irs = _irs(text, name, options)
+        _early[text, name, options] = lambda: irs
+    except (CompilerMissing, BadOption, CompileError) as error:
+        _early[text, name, options] = partial(_raised, error)
+    # Two threads that import may see modules that are not complete.
+    loading.join()
+
+
+def _load(modules: Sequence[str]) -> None:
+    for module in modules:
+        import_module(module)
+
+
+def _raised(error: Exception) -> NoReturn:
+    raise error
+
+
+def _unknown() -> None:
+    return None
+
+
+_early: dict[tuple[str, str, CppOptions], Callable[[], list[IrText] | None]] = {}
+"""What came of the compilers that were started early."""
 
 
 def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
