@@ -213,6 +213,8 @@ def _message(code: int, output: str, folder: str) -> str:
     """What a compiler has printed, without what is not about the kernel."""
     output = output.replace(folder + os.sep, "")
     lines = [line for line in output.splitlines() if line and not line.startswith("zig: warning")]
+    if "clang frontend command failed" in output or "PLEASE submit a bug report" in output:
+        return "the compiler crashed; another one may not, --cxx names it"
     errors = [line for line in lines if "error:" in line]
     if any(_UNENDED in line for line in errors) and len(errors) > 1:
         lines = list(_without_unended(lines))

@@ -18,6 +18,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.locations import Frame
 from pto_dialect.diagnostics.origins import CALLED, Origins
 from pto_dialect.diagnostics.refused import RefusedProgram
+from pto_dialect.diagnostics.source import Span
 
 from .compiler import (
     INCLUDE,
@@ -44,6 +45,7 @@ OPTION = "cpp-option"
 _MESSAGE = re.compile(
     r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|note): (?P<text>.*)"
 )
+_ASSERTION = re.compile(r"static assertion failed(?: due to requirement '.*?')?: ")
 _KERNEL = re.compile(r"^[^/\n]*?\b__global__\b", re.MULTILINE)
 
 
@@ -199,9 +201,30 @@ def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagn
             found[-1] = found[-1]._replace(notes=(*found[-1].notes, Note(message["text"], span)))
         else:
             found.append(Diagnostic(rule, Severity.ERROR, message["text"], span))
+    found = [_at_line_of_user(one) for one in found]
     # A mistake of the user may leave declarations of the headers incomplete.
-    own = [one for one in found if one.span is None or not one.span.source.name.startswith(INCLUDE + os.sep)]
+    own = [one for one in found if one.span is None or not _is_ours(one.span)]
     yield from own or found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
+
+
+def _is_ours(span: Span) -> bool:
+    return span.source.name.startswith((INCLUDE + os.sep, "<scratch"))
+
+
+def _at_line_of_user(found: Diagnostic) -> Diagnostic:
+    """An error at the line of the user that leads to it, without the lines of the headers; what they say of functions
+    that were candidates stays, once."""
+    notes: list[Note] = []
+    for note in found.notes:
+        if note.span is None or not _is_ours(note.span):
+            notes.append(note)
+        elif note.message.startswith("candidate") and all(note.message != one.message for one in notes):
+            notes.append(Note(note.message, None))
+    first = next((note for note in notes if note.span is not None), None)
+    if found.span is None or not _is_ours(found.span) or first is None:
+        return found._replace(notes=tuple(notes))
+    message = _ASSERTION.sub("", found.message)
+    return found._replace(message=message, span=first.span, notes=tuple(one for one in notes if one is not first))
 
 
 def _first_kernel(text: str, name: str) -> SourceLocation:

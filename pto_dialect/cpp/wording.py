@@ -26,8 +26,14 @@ _SIGNAL = re.compile(r"\bpto\.(set_flag|wait_flag|dcci|dsb|mem_bar|get_\w+)\b")
 _VARIABLE = re.compile(r"%([A-Za-z]\w*?)(?:_\d+)?(?![\w.$\-])")
 
 
+_MADE = re.compile(r"%?c_?\d+(?:_\w+)? is defined here")
+
+
 def in_cpp(text: str) -> str:
-    """Returns a message with operations, flags and values as a C++ kernel spells them."""
+    """Returns a message with operations, flags and values as a C++ kernel spells them; nothing for one about a constant
+    that has no line of its own."""
+    if _MADE.fullmatch(text):
+        return ""
     text = _FLAG.sub(r"\1(\2, \3, \4)", text)
     text = _BARRIER.sub(r"pipe_barrier(\1)", text)
     text = _TILE_OPERATION.sub(lambda found: found[1].upper().replace(".", "_"), text)

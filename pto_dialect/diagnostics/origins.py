@@ -56,7 +56,7 @@ class Origins:
     files whose text is known already, by the name that locations use. Other files are named and never read.
     ``translated`` says that the text of the program is not the user's own, so that nothing of it is shown or changed;
     frames in files that begin with ``hidden`` are not shown as long as there are others. ``spell`` writes messages as
-    the language of the source spells operations and values.
+    the language of the source spells operations and values; an empty note is left out.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ def _spelled(found: Diagnostic, origins: Origins) -> Diagnostic:
     spell = origins.spell
     if spell is None:
         return found
-    notes = tuple(note._replace(message=spell(note.message)) for note in found.notes)
+    notes = tuple(note._replace(message=text) for note in found.notes if (text := spell(note.message)))
     help = None if found.help is None else spell(found.help)
     return found._replace(message=spell(found.message), notes=notes, help=help)
 

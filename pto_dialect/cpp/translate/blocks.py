@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from ..llvm.model import Constant, Instruction
 from .accesses import constant_length, element_bytes, load_local, reinterpret, set_element, store_local
 from .addresses import LocalAddress, alternatives
@@ -109,6 +111,11 @@ def _is_known(root: str, ctx: Context) -> bool:
     return variable.is_constant or bool(variable.initial and not ctx.module.may_change(root, ctx.memory.function.name))
 
 
+def _fail_for_table(root: str, ctx: Context) -> NoReturn:
+    name = plain_name(root).rpartition(".")[2]
+    ctx.fail(f"the table {name} holds something else than numbers, such as addresses", "choose with a switch instead")
+
+
 def fill_tables(ctx: Context) -> None:
     """Gives the cells of constant tables their values, and makes the arrays, at the begin of the function."""
     for root, cells in ctx.memory.cells.items():
@@ -127,11 +134,11 @@ def fill_tables(ctx: Context) -> None:
         for offset, (_, variable) in cells.variables.items():
             value = values.get(offset)
             if not isinstance(value, Constant):
-                ctx.fail(f"the table {root} has values that cannot be translated")
+                _fail_for_table(root, ctx)
             ctx.variables[variable] = reinterpret(ctx.operand(value), variable.type, ctx)
         for array in cells.arrays.values():
             for number in range(array.count):
                 value = values.get(array.first + number * array.stride)
                 if not isinstance(value, Constant):
-                    ctx.fail(f"the table {root} has values that cannot be translated")
+                    _fail_for_table(root, ctx)
                 set_element(array, ctx.constant(number, "index"), ctx.operand(value), ctx)

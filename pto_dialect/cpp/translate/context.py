@@ -19,6 +19,7 @@ from .memory import LocalMemory
 from .ranges import Range
 from .writer import Writer, location_text
 
+_IN_C = {"i128": "__int128", "x86_fp80": "long double", "fp128": "__float128"}
 _ADDRESS = re.compile(r"(?:inttoptr )?\(i64 (-?\d+) to ptr\)")
 _SCALARS = frozenset(("i1", "i8", "i16", "i32", "i64", "half", "bfloat", "float", "double"))
 
@@ -127,7 +128,8 @@ class Context:
     def type(self, type: str) -> str:
         """Returns the ``.pto`` type of a scalar type."""
         if type not in _SCALARS:
-            self.fail(f"values of type {type} cannot be translated", "use integers of up to 64 bits, half, float")
+            shown = "vectors of the compiler" if type.startswith("<") else f"values of type {_IN_C.get(type, type)}"
+            self.fail(f"{shown} cannot be translated", "use integers of up to 64 bits, half, float")
         return scalar_type(type)
 
     def name(self, operand: Operand) -> str:

@@ -13,9 +13,11 @@ def describe(instruction: Instruction, defined: Collection[str] = ()) -> tuple[s
     have a body."""
     opcode = instruction.opcode
     if opcode == "call":
-        name = plain_name(instruction.word)
+        name = "a lambda" if "$_" in instruction.word else plain_name(instruction.word)
         if name in _HEAP:
             return "memory of the heap cannot be translated", "use local variables of constant size, or tiles"
+        if name.startswith("llvm.threadlocal"):
+            return "variables of threads cannot be translated", "use a local variable"
         if name.startswith("llvm."):
             return f"the compiler's function {name} cannot be translated", ""
         if instruction.word in defined:
@@ -33,5 +35,10 @@ _REASONS = {
     "landingpad": ("exceptions cannot be translated", "remove throw, try and catch"),
     "atomicrmw": ("atomic accesses of scalars cannot be translated", "use TSTORE with AtomicAdd"),
     "cmpxchg": ("atomic accesses of scalars cannot be translated", "use TSTORE with AtomicAdd"),
+    **dict.fromkeys(
+        ("extractelement", "insertelement", "shufflevector"),
+        ("vectors of the compiler cannot be translated", "use an array, or tiles"),
+    ),
+    "indirectbr": ("a jump to a computed label cannot be translated", "use branches and loops"),
     "fence": ("a memory fence cannot be translated", "use pipe_barrier or dsb"),
 }
