@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .aligned import aligned
+from .inputs import CPP_SUFFIXES
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total
@@ -100,11 +101,12 @@ def _pipe(name: str) -> str:
 
 def _text(program: ModuleCycles) -> str:
     rows: list[tuple[str, ...]] = [_HEAD]
+    spell = _spelling(program.file)
     for line in program.lines:
         one = line.estimate
         times = f"{line.count}+" if line.open else str(line.count)
         numbers = (f"{one.cycles:.0f}", f"{one.low:.0f}", f"{one.high:.0f}")
-        rows.append((line.operation, str(line.line or ""), _pipe(line.pipe), times, *numbers, one.evidence))
+        rows.append((spell(line.operation), str(line.line or ""), _pipe(line.pipe), times, *numbers, one.evidence))
     for name, total in sorted(program.pipes.items()):
         rows.append((f"pipe {_pipe(name)}", "", "", "", *_numbers(total), ""))
     rows.append(("whole", "", "", "", *_numbers(program.total), ""))
@@ -116,12 +118,21 @@ def _text(program: ModuleCycles) -> str:
         lines.append(
             f"{program.open} operations are in loops or choices that a run decides; they count as one iteration"
         )
-    lines += [f"no figures of {name}: a range, or the law of its family" for name in program.ranges]
-    lines += [wait_text(one) for one in shown_waits(program)]
-    lines += [advice_text(one) for one in program.advice]
+    lines += [f"no figures of {spell(name)}: a range, or the law of its family" for name in program.ranges]
+    lines += [spell(wait_text(one)) for one in shown_waits(program)]
+    lines += [spell(advice_text(one)) for one in program.advice]
     if program.not_tried_reason:
         lines.append(f"no advice: {program.not_tried_reason}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _spelling(file: str) -> Callable[[str], str]:
+    """How operations and values are called in a file."""
+    if not file.endswith(CPP_SUFFIXES):
+        return str
+    from pto_dialect.cpp.wording import in_cpp  # deferred: start-up
+
+    return in_cpp
 
 
 LEAST_SHOWN = 0.05

@@ -112,8 +112,10 @@ def read_program(item: Input, target: str | None = None, *, every: bool = False)
     """As :func:`read`, with all diagnostics of the compiler of a C++ kernel; with ``every``, the program of a C++ file
     has all its kernels, and where some have no translation, the text is that of the others."""
     text, remark = read_text(item)
-    if not item.is_cpp or remark is not None:
-        return text, () if remark is None else (remark,)
+    if remark is not None:
+        return "" if item.is_cpp else text, (remark,)
+    if not item.is_cpp:
+        return text, ()
     from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel, with_target  # deferred: start-up
 
     try:

@@ -290,3 +290,22 @@ def test_launch_file_of_a_kernel(folder: Path) -> None:
 def test_folder_of_kernels_names_no_program(folder: Path) -> None:
     result = command("pto-opt --verify-only .")
     assert (result.exit_code, b"name the C++ kernels in it one by one" in result.stderr) == (2, True)
+
+
+def test_cycles_name_operations_of_cpp(folder: Path) -> None:
+    table = command("pto-run add.cpp --auto --quiet --cycles").stdout.decode()
+    line = line_of(KERNEL, "TEXP")
+    assert re.search(rf"^TEXP +{line} +V ", table, re.MULTILINE)
+    assert "comes after TLOAD (line" in table
+    assert "pto." not in table and "%a" not in table
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"\xff\xbe", "k.cpp:1:1: error: the input is not UTF-8 text, found byte 0xff"), (b"a\0b", "NUL character")],
+)
+def test_file_that_is_no_text_has_one_error(folder: Path, data: bytes, message: str) -> None:
+    (folder / "k.cpp").write_bytes(data)
+    result = command("pto-opt --verify-only k.cpp")
+    assert result.exit_code == 1
+    assert message in result.stderr.decode() and result.stderr.decode().endswith("1 error\n")
