@@ -57,7 +57,7 @@ class Memory(NamedTuple):
         dtype = np.dtype(DTYPES.get(element, np.uint8))
         size = self.size // dtype.itemsize * dtype.itemsize
         if not size or not self.address:
-            return np.zeros(64, np.uint8).view(dtype)
+            return np.zeros(0, dtype)
         return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(self.address)).view(dtype)
 
 

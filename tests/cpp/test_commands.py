@@ -236,6 +236,15 @@ def test_include_from_outside_is_named_at_its_line(folder: Path, included: str, 
     assert f"{place}: error: '/etc/passwd' is outside of the project" in result.stderr.decode().splitlines()[0]
 
 
+@pytest.mark.parametrize(("size", "value"), [(0, "2"), (4, "1")])
+def test_array_without_elements_is_a_null_pointer(folder: Path, size: int, value: str) -> None:
+    text = 'extern "C" __global__ AICORE void k(__gm__ float *x, __gm__ int *p) { x[0] = p == nullptr ? 2.f : 1.f; }'
+    (folder / "k.cpp").write_text(f"#include <pto/pto-inst.hpp>\n{text}", encoding="utf-8")
+    run = command(f"pto-run k.cpp --arg x=zeros:f32:1 --arg p=zeros:i32:{size} --dump")
+    assert (run.exit_code, run.stderr) == (0, b"")
+    assert f"[{value}.]" in run.stdout.decode()
+
+
 def test_compiled_from_python(folder: Path) -> None:
     kernel = pto_dialect.compile_cpp("add.cpp")
     assert kernel.entry == "add_exp"

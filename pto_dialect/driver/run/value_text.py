@@ -22,7 +22,7 @@ _WRITE_BACK = ":inout"
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)|true|false")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+)")
 _DIGITS = 80
-_SHAPE = re.compile(r"[1-9]\d*(?:x[1-9]\d*)*")
+_SHAPE = re.compile(r"0|[1-9]\d*(?:x[1-9]\d*)*")
 _ARCHIVE = re.compile(r"(?P<path>.+?\.(?P<kind>npy|npz))(?::(?P<rest>.*))?", re.DOTALL)
 
 Shape = tuple[int, ...]

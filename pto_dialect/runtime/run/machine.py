@@ -156,7 +156,9 @@ class AddressMap:
         self._arenas: list[Arena] = [*first]
 
     def base(self, arena: Arena) -> int:
-        """Returns the first address of a buffer."""
+        """Returns the first address of a buffer; one without bytes is a null pointer."""
+        if not arena.capacity:
+            return 0
         for index, known in enumerate(self._arenas):
             if known is arena:
                 return (index + 1) * self.GAP
