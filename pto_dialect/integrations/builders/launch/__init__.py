@@ -14,8 +14,6 @@ def install() -> None:
 
     Packages that are imported later are included, and `torch_npu` is provided where it is not installed.
     """
-    from .aot.tools import offer_tools  # deferred: start-up
     from .importing import install as watch_imports  # deferred: start-up
 
-    if watch_imports():
-        offer_tools()
+    watch_imports()

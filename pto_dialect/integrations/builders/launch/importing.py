@@ -5,16 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import module_from_spec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:
+    # The module of the base classes takes longer to import than all else here.
+    Loader = MetaPathFinder = object
 
 CHANGED = {
     "ptodsl._runtime.launch": "ptoas_handle",
     "ptodsl.compiler.jit": "csl_wrapper",
     "torch": "npu.device",
     "ctypes": "aot.library",
+    "subprocess": "aot.tools",
 }
 """Modules of other packages, and the module of this one whose function ``change`` changes each after its import."""
 
@@ -79,20 +85,11 @@ def is_stand_in(name: str) -> bool:
     return name in STAND_INS and PathFinder.find_spec(name) is None
 
 
-def stand_in(name: str) -> ModuleType:
-    """The module that this package provides for ``name``, imported."""
-    if name not in sys.modules:
-        spec = ModuleSpec(name, _StandIn(), origin="pto-dialect")
-        sys.modules[name] = module_from_spec(spec)
-    return sys.modules[name]
-
-
-def install() -> bool:
-    """Changes what is imported already, and what will be; returns False where that has been done before."""
+def install() -> None:
+    """Changes what is imported already, and what will be; once."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        return False
+        return
     sys.meta_path.insert(0, _Finder())
     for name, changer in CHANGED.items():
         if name in sys.modules:
             _here(changer).change(sys.modules[name])
-    return True

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.refused import RefusedProgram
-from pto_dialect.integrations.base import Device
 
 MARK = "// pto-dialect program: "
 """Begins the line of a C++ file that has a program."""
@@ -62,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _assemble(file: str, options: dict[str, str]) -> int:
+    from pto_dialect.integrations.base import Device  # deferred: start-up
+
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
         target = options.get("--pto-arch") or None

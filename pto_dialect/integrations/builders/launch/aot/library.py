@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..kernels import Launched
-from .link import KIND, Called, Library, read_library
+if TYPE_CHECKING:
+    from ..kernels import Launched
+    from .link import Called, Library
+
+START = b'{"kind": "pto-dialect-library"'
+"""How the files begin."""
 
 MOST = 1 << 26
 """Bytes of the largest file that is looked at."""
@@ -57,6 +61,8 @@ class LoadedLibrary:
             raise AttributeError(f"{self._name}: undefined symbol: {name}")
         program = next((one for one in self._library.programs if f"@{called.kernel}" in one.text), None)
         program = program or self._library.programs[0]
+        from ..kernels import Launched  # deferred: start-up
+
         launched = Launched(program.text, called.kernel, program.file, program.target, program.ordered)
         function = Function(name, called, launched)
         setattr(self, name, function)
@@ -68,8 +74,10 @@ def load(name: Any) -> LoadedLibrary | None:
     try:
         path = os.fspath(name)
         with open(path, "rb") as file:
-            if not file.read(len(KIND) + 12).startswith(b'{"kind": "' + KIND.encode()):
+            if file.read(len(START)) != START:
                 return None
+            from .link import read_library  # deferred: start-up
+
             file.seek(0)
             library = read_library(file.read(MOST).decode("utf-8"))
     except (OSError, TypeError, UnicodeDecodeError):

@@ -8,15 +8,19 @@ import shlex
 import shutil
 import stat
 import tempfile
-
-from pto_dialect.children import python_command
+from types import ModuleType
 
 COMMANDS = {"ptoas": "assemble", "bisheng": "link"}
 """Commands, and the modules of this package that carry them out."""
 
 
-def offer_tools() -> None:
-    """Adds the commands that are not installed to the path of programs that this process starts, until it ends."""
+def change(_: ModuleType) -> None:
+    """Adds the commands that are not installed to the path of programs that this process starts, until it ends.
+
+    Called when `subprocess` is imported: most programs start none.
+    """
+    from pto_dialect.children import python_command  # deferred: start-up
+
     missing = [name for name in COMMANDS if shutil.which(name) is None]
     if not missing or os.name == "nt":
         return

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 from ..importing import is_stand_in
-from ..pointers import note_tensor
 from .runtime import make
 
 NAME = "npu"
@@ -51,6 +50,7 @@ def _mode_class() -> Any:
     overrides: Any = import_module("torch.overrides")
     torch: Any = import_module("torch")
     data_ptr = torch.Tensor.data_ptr
+    from ..pointers import note_tensor  # deferred: start-up
 
     class OnHost(overrides.TorchFunctionMode):
         """Calls functions of PyTorch with the memory of the host instead of the device."""
