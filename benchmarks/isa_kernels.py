@@ -84,12 +84,12 @@ def with_blocks(text: str) -> str:
 
 
 def _start_of_name(text: str, end: int) -> int:
-    """Where the name of a kernel begins that ends at ``end``, with its template arguments."""
+    """Where the name of a kernel begins that ends at ``end``, with its arguments of templates and macros."""
     end = len(text[:end].rstrip())
     depth = 0
-    while end > 0 and (text[end - 1] == ">" or depth):
+    while end > 0 and (text[end - 1] in ">)" or depth):
         end -= 1
-        depth += {">": 1, "<": -1}.get(text[end], 0)
+        depth += {">": 1, ")": 1, "<": -1, "(": -1}.get(text[end], 0)
     name = _NAME_BEFORE.search(text[:end])
     return name.start() if name else end
 

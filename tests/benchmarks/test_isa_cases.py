@@ -24,6 +24,7 @@ has_compilers = shutil.which("g++") is not None and (shutil.which("clang++") or 
     [
         ("k<<<1, nullptr, s>>>(x);", "(isa_blocks(1), k)(x);"),
         ("k<T, 4><<<f(n, 2), nullptr, s>>>(x);", "(isa_blocks(f(n, 2)), k<T, 4>)(x);"),
+        ("NAME(a, b)<<<1>>>(x);", "(isa_blocks(1), NAME(a, b))(x);"),
         ("a::k<B<4>> <<<n, nullptr,\n s>>>(x);", "(isa_blocks(n), a::k<B<4>> )\n(x);"),
     ],
 )

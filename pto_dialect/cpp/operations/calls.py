@@ -31,6 +31,8 @@ _RESULTS = {"pto.comm.ttest": "i1"}
 """Types of results."""
 POWERS = frozenset(("pto.tpow", "pto.tpows"))
 """Operations whose scratch tile C++ always passes, and only powers of floats need."""
+_BOX = 16
+"""Rows and columns of a box of an accumulator."""
 _TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
 
 
@@ -196,6 +198,8 @@ def _adjusted(
         elif isinstance(source, Tile) and isinstance(destination, Tensor):
             source, destination = known.tensors.moved(source, destination)
         return {**given, "src": [source], "dst": [destination]}
+    if op.name == "pto.tmov" and "Split" in modes.get("tovec", ""):
+        _check_halves(given, emitter)
     if op.name == "pto.tquant.mx":
         return {name: [_with_known_sizes(one) for one in values] for name, values in given.items()}
     if op.name in POWERS and "tmp" in given and not _is_float(given["dst"][0]):
@@ -224,6 +228,18 @@ def _of_same_shape(given: dict[str, list[Given]], call: Call, known: Operands) -
         return known.handles.first_part(tile, shape, call)
 
     return {**given, "src": [narrowed(source)], "dst": [narrowed(destination)]}
+
+
+def _check_halves(given: dict[str, list[Given]], emitter: Emitter) -> None:
+    """Refuses to split an accumulator into boxes for both cores where its valid part ends within a box: C++ moves whole
+    boxes."""
+    (source,), (destination,) = given["src"], given["dst"]
+    if isinstance(source, Tile) and isinstance(destination, Tile) and destination.slayout != "NoneBox":
+        sizes = [number_of(size) for size in source.valid]
+        if any(size is not None and size % _BOX for size in sizes):
+            emitter.fail(
+                "TMOV that splits an accumulator has no counterpart in .pto where valid sizes end within a box"
+            )
 
 
 def _with_known_sizes(one: Given) -> Given:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .calls import number, translate_operation
 from .statement import Named, group
 from .tiles import tile_of
+from .transfers import TRANSFERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,7 @@ QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {
     "GetValue": _element,
     "event_id": _event,
     "get_ctrl": _control,
+    **TRANSFERS,
 }
 
 __all__ = ["MACHINE", "set_element", "translate_query"]

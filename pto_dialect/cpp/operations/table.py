@@ -254,13 +254,11 @@ MISSING = {
     "SET_QUANT_SCALAR": "scales of a queue are not translated",
     "SET_QUANT_VECTOR": "scales of a queue are not translated",
     "TALLOC": "entries of queues in global memory are not translated: push and pop tiles",
-    "comm::TGATHER": "collective transfers are not translated",
-    "comm::TSCATTER": "collective transfers are not translated",
-    "comm::TBROADCAST": "collective transfers are not translated",
-    "comm::TREDUCE": "collective transfers are not translated",
+    "comm::TGATHER": "collectives of the CCU are not translated",
+    "comm::TSCATTER": "collectives of the CCU are not translated",
+    "comm::TBROADCAST": "collectives of the CCU are not translated",
+    "comm::TREDUCE": "collectives of the CCU are not translated",
     "TPREFETCH_ASYNC": "asynchronous transfers are not translated",
-    "comm::TPUT_ASYNC": "asynchronous transfers are not translated",
-    "comm::TGET_ASYNC": "asynchronous transfers are not translated",
     **dict.fromkeys(_REGISTERS.split(), "vector registers are not translated: use operations of tiles"),
 }
 """Why names of the interface are no operation of the dialect."""

@@ -107,8 +107,10 @@ class Tensors:
         layout DN), and the tile says how long a burst is. On a2a3 the gap between bursts is the one of the tensor,
         whatever their length.
         """
-        if not tensor.is_plain or tensor.outer < _ROWS:
+        if not tensor.is_plain:
             return tile, tensor
+        if tensor.outer < _ROWS:
+            return self._with_all_lines(tile, tensor), tensor
         sizes, valid = list(tensor.sizes), list(tile.valid)
         same = [self._is_same(a, b) for a, b in zip(sizes[_ROWS:], valid, strict=True)]
         if all(same):
@@ -129,6 +131,27 @@ class Tensors:
             sizes[position] = valid[axis] = self._least(sizes[position], bound)
         row, col = valid
         return tile._replace(valid=(row, col)), tensor._replace(sizes=tuple(sizes), strides=tuple(strides))
+
+    def _with_all_lines(self, tile: Tile, tensor: Tensor) -> Tile:
+        """Returns a tile of lines in L1 that takes those of all outer dimensions, whatever its valid size is."""
+        if tile.location != "Mat" or tile.slayout != "NoneBox":
+            return tile
+        axis = int(tensor.layout == "DN")
+        room = (tile.rows, tile.cols)[axis]
+        lines: Extent = 1
+        for size in (*tensor.sizes[:_ROWS], tensor.sizes[_ROWS + axis]):
+            lines = self._product(lines, size)
+        sizes = [*tile.valid]
+        sizes[axis] = self._least(lines, room)
+        return tile._replace(valid=(sizes[0], sizes[1]))
+
+    def _product(self, left: Extent, right: Extent) -> Extent:
+        if isinstance(left, int) and isinstance(right, int):
+            return left * right
+        if left == 1:
+            return right
+        names = (index_name(left, self._emitter), index_name(right, self._emitter))
+        return self._emitter.define(f"arith.muli {names[0]}, {names[1]} : index", "lines")
 
     def _is_same(self, size: Extent, other: Extent) -> bool:
         if isinstance(size, int | str) or isinstance(other, int | str):

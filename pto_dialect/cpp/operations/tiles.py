@@ -31,7 +31,7 @@ SLAYOUTS = {"NoneBox": "none_box", "RowMajor": "row_major", "ColMajor": "col_maj
 PADS = {"Null": 0, "Zero": 1, "Max": 2, "Min": 3}
 COMPACTS = {"Null": 0, "Normal": 1, "RowPlusOne": 2}
 _PRIVATE_ELEMENTS = frozenset(("hif8", "hif8x2", "f8E8M0", "f4E1M2x2", "f4E2M1x2", "bf16x2"))
-_REFUSED = {"i4": "int4b_t", "f64": "double", "void": "void"}
+_REFUSED = {"i4": "int4b_t", "f64": "double", "void": "void", "hif4x2": "hifloat4x2_t"}
 """Elements that the dialect has no tiles of, with their names in C++."""
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1}
 DYNAMIC = -1

@@ -397,11 +397,12 @@ def _load_element(
     index = _element_index(number, array, address, reach, ctx)
     body = f"pto.local_array_get {array.name}[{index}] : !pto.local_array<{array.count}x{element}> -> {element}"
     name = ctx.writer.define(body, instruction.name)
-    if array.type == "ptr":
+    if array.type == "ptr" and type == "ptr":
         cast = f"pto.castptr {name} : i64 -> !pto.ptr<{ctx.elements.of(instruction)}>"
         pointer = ctx.writer.define(cast, instruction.name, True)
         return ctx.new_pointer(pointer, ctx.elements.of(instruction))
-    return reinterpret(Operand(array.type, name=name), type, ctx)
+    own = "i64" if array.type == "ptr" else array.type
+    return reinterpret(Operand(own, name=name), type, ctx)
 
 
 def _store_element(
@@ -414,7 +415,9 @@ def _store_element(
 def set_element(array: LocalArray, index: str, value: Operand, ctx: Context) -> None:
     """Sets one element of a local array."""
     element = scalar_type(array.type)
-    stored = ctx.name(as_number(ctx, reinterpret(value, array.type, ctx)))
+    # The elements of an array of pointers are their bits, and may be other numbers in the same struct.
+    is_bits = array.type == "ptr" and value.type == "i64"
+    stored = ctx.name(as_number(ctx, value if is_bits else reinterpret(value, array.type, ctx)))
     ctx.writer.emit(
         f"pto.local_array_set {array.name}[{index}], {stored} : !pto.local_array<{array.count}x{element}>, {element}"
     )

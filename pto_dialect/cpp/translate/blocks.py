@@ -65,7 +65,8 @@ def _pieces(
             for number in range(array.count):
                 offset = array.first + number * array.stride - begin
                 if offset >= 0 and offset + size <= length:
-                    found[offset] = array.type
+                    # An array of pointers and numbers has the bits of both.
+                    found[offset] = "i64" if array.type == "ptr" else array.type
     if len(found) > _MAX_PIECES:
         raise MemoryError_(instruction, f"a copy of {len(found)} values cannot be translated", "copy in a loop")
     return sorted(found.items())

@@ -252,6 +252,9 @@ class LocalMemory:
                 continue
             for start, size in _pieces(begin, end):
                 type = cells.types.get((start, size), f"i{size * 8}")
+                if type == "ptr" and isinstance(root, str):
+                    # What a table has where a pointer may be is a number.
+                    type = f"i{size * 8}"
                 cells.variables[start] = size, Variable(hint, type)
                 if len(cells.variables) > _MAX_CELLS:
                     return

@@ -9,6 +9,7 @@ from pto_dialect.cpp.operations.addresses import ADDRESSES
 from pto_dialect.cpp.operations.queues import QUEUE_CALLS
 from pto_dialect.cpp.operations.sync import CALLS, NO_EFFECT
 from pto_dialect.cpp.operations.table import MISSING, SEQUENCES, rows
+from pto_dialect.cpp.operations.transfers import TRANSFERS
 
 FILE = Path(__file__).with_name("names.txt")
 
@@ -22,6 +23,8 @@ def meaning(name: str) -> str:
         return ", ".join(dict.fromkeys(row.mnemonic for row in rows()[name]))
     if name in MISSING:
         return f"refused: {MISSING[name]}"
+    if name.removeprefix("comm::") in TRANSFERS:
+        return "an asynchronous transfer"
     if name in ADDRESSES or name in ("TASSIGN", "TPOP"):
         return "the address of a tile"
     if name in QUEUE_CALLS:

@@ -30,24 +30,51 @@ PTO_INTERNAL bool TTEST(PtoG &signal, int32_t value, WaitCmp comparison, Events 
     return pto_detail::query<bool>("TTEST", signal, value, comparison);
 }
 
-#define PTO_ENGINE (pto_detail::Mode<"engine", Engine, CollEngine::AIV>)
+} // namespace pto::comm
+
+#include "pto/comm/collectives.hpp"
+
+namespace pto::comm {
+
 #define PTO_COLLECTIVE_TEMPLATE CollEngine Engine = CollEngine::AIV, GroupObject PtoP, GlobalObject PtoG, TileObject PtoT
-#define PTO_COLLECTIVE(Name)                                                                               \
-    PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (PtoP &group, PtoG &tensor, PtoT &tile), PTO_ENGINE, group, tensor, tile) \
-    PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (PtoP &group, PtoG &tensor, PtoT &ping, PtoT &pong), PTO_ENGINE, group, tensor, \
-                 ping, pong)                                                                               \
-    PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), (PtoP &group, PtoG &tensor, PtoT &tile, CcuTriggerContext &trigger), PTO_ENGINE, \
-                 group, tensor, tile, trigger)
-PTO_COLLECTIVE(TGATHER)
-PTO_COLLECTIVE(TSCATTER)
-PTO_COLLECTIVE(TBROADCAST)
-PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE), (PtoP &group, PtoG &tensor, PtoT &acc, PtoT &tile, ReduceOp operation), PTO_ENGINE,
-             group, tensor, acc, tile, operation)
-PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE), (PtoP &group, PtoG &tensor, PtoT &acc, PtoT &ping, PtoT &pong, ReduceOp operation),
-             PTO_ENGINE, group, tensor, acc, ping, pong, operation)
-PTO_OVERLOAD(TREDUCE, (PTO_COLLECTIVE_TEMPLATE),
-             (PtoP &group, PtoG &tensor, PtoT &acc, PtoT &tile, ReduceOp operation, CcuTriggerContext &trigger), PTO_ENGINE, group,
-             tensor, acc, tile, operation, trigger)
+#define PTO_TRIGGERED(Name, Parameters, ...)                                                               \
+    PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), Parameters,                                              \
+                 (pto::pto_detail::Mode<"engine", Engine, CollEngine::AIV>), __VA_ARGS__)
+#define PTO_COLLECTIVE(Name, function)                                                                     \
+    template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>                                                  \
+    PTO_INTERNAL RecordEvent Name(PtoP &group, PtoG &tensor, PtoT &tile, Events &...events)                \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        function<Engine>(group, tensor, tile);                                                             \
+        return {};                                                                                         \
+    }                                                                                                      \
+    template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>                                                  \
+    PTO_INTERNAL RecordEvent Name(PtoP &group, PtoG &tensor, PtoT &ping, PtoT &pong, Events &...events)    \
+    {                                                                                                      \
+        (events.Wait(), ...);                                                                              \
+        function<Engine>(group, tensor, ping, pong);                                                       \
+        return {};                                                                                         \
+    }                                                                                                      \
+    PTO_TRIGGERED(Name, (PtoP &group, PtoG &tensor, PtoT &tile, CcuTriggerContext &trigger), group, tensor, tile, trigger)
+PTO_COLLECTIVE(TGATHER, pto_gather)
+PTO_COLLECTIVE(TSCATTER, pto_scatter)
+PTO_COLLECTIVE(TBROADCAST, pto_broadcast)
+template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>
+PTO_INTERNAL RecordEvent TREDUCE(PtoP &group, PtoG &tensor, PtoT &acc, PtoT &tile, ReduceOp operation, Events &...events)
+{
+    (events.Wait(), ...);
+    pto_reduce(group, tensor, acc, tile, operation);
+    return {};
+}
+template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>
+PTO_INTERNAL RecordEvent TREDUCE(PtoP &group, PtoG &tensor, PtoT &acc, PtoT &ping, PtoT &pong, ReduceOp operation, Events &...events)
+{
+    (events.Wait(), ...);
+    pto_reduce(group, tensor, acc, ping, operation);
+    return {};
+}
+PTO_TRIGGERED(TREDUCE, (PtoP &group, PtoG &tensor, PtoT &acc, PtoT &tile, ReduceOp operation, CcuTriggerContext &trigger),
+              group, tensor, acc, tile, operation, trigger)
 
 #define PTO_ASYNC(Name)                                                                                    \
     template <DmaEngine Engine = DmaEngine::SDMA, GlobalObject PtoD, GlobalObject PtoA, Awaited... Events> \

@@ -31,6 +31,8 @@ struct GlobalTensor {
     PTO_INTERNAL void SetElement(size_t offset, DType value) { data_[offset] = value; }
     PTO_INTERNAL int64_t GetShape(int dim) const { return shape_.shape[dim]; }
     PTO_INTERNAL int64_t GetStride(int dim) const { return stride_.stride[dim]; }
+    PTO_INTERNAL const Shape_ &pto_shape() const { return shape_; }
+    PTO_INTERNAL const Stride_ &pto_stride() const { return stride_; }
     template <int Dim>
     PTO_INTERNAL static constexpr int64_t GetShape()
     {

@@ -1,0 +1,99 @@
+"""Transfers of C++ between the tensors of all ranks, against numpy. The ranks of these kernels share one memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pto_dialect
+from pto_dialect.cpp.kernel import CppError
+
+KERNEL = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+using Part = GlobalTensor<float, Shape<1, 1, 1, -1, -1>, Stride<-1, -1, -1, -1, 1>>;
+using Row = Tile<TileType::Vec, float, 4, 32, BLayout::RowMajor, -1, -1>;
+
+AICORE Part part(float *first, int rows, int cols) {
+  return Part(first, Part::Shape(rows, cols), Part::Stride(rows * cols, rows * cols, rows * cols, cols));
+}
+extern "C" __global__ AICORE void k(
+    __gm__ float *whole, __gm__ float *parts, __gm__ uint8_t *workspace, int32_t ranks, int32_t rows, int32_t cols) {
+  Part all[8];
+  for (int rank = 0; rank < ranks; ++rank)
+    all[rank] = part(parts + rank * rows * cols, rows, cols);
+  comm::ParallelGroup<Part> group(all, ranks, 0);
+  Row ping(4, 32), pong(4, 32);
+  TASSIGN(ping, 0x0);
+  TASSIGN(pong, 0x4000);
+  Part joined = part(whole, ranks * rows, cols), one = part(whole, rows, cols);
+  Tile<TileType::Vec, uint8_t, 1, 256> scratch;
+  TASSIGN(scratch, 0x8000);
+  comm::AsyncSession session;
+  comm::BuildAsyncSession(scratch, workspace, session);
+  STATEMENT;
+}
+"""
+RANKS, ROWS, COLS = 3, 6, 40
+PARTS = np.arange(RANKS * ROWS * COLS, dtype=np.float32).reshape(RANKS, ROWS, COLS)
+
+
+def run(statement: str, whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The whole tensor and the parts of all ranks after a statement."""
+    kernel = pto_dialect.compile_cpp(KERNEL, defines={"STATEMENT": statement})
+    whole, parts = whole.reshape(-1).copy(), PARTS.reshape(-1).copy()
+    tensors = {"whole": whole, "parts": parts, "workspace": np.zeros(64, np.uint8)}
+    pto_dialect.run(kernel.module, {**tensors, "ranks": RANKS, "rows": ROWS, "cols": COLS})
+    return whole, parts.reshape(PARTS.shape)
+
+
+EMPTY = np.zeros(PARTS.size, np.float32)
+
+
+@pytest.mark.parametrize("tiles", ["ping", "ping, pong"])
+def test_gather_joins_the_lines_of_all_ranks(tiles: str) -> None:
+    whole, _ = run(f"comm::TGATHER(group, joined, {tiles})", EMPTY)
+    assert whole.tolist() == PARTS.reshape(-1).tolist()
+
+
+def test_scatter_gives_each_rank_its_lines() -> None:
+    given = np.arange(PARTS.size, dtype=np.float32)[::-1].copy()
+    _, parts = run("comm::TSCATTER(group, joined, ping, pong)", given)
+    assert parts.reshape(-1).tolist() == given.tolist()
+
+
+def test_broadcast_gives_all_ranks_the_same() -> None:
+    given = -np.arange(PARTS.size, dtype=np.float32)
+    _, parts = run("comm::TBROADCAST(group, one, ping)", given)
+    assert all(part.reshape(-1).tolist() == given[: ROWS * COLS].tolist() for part in parts)
+
+
+@pytest.mark.parametrize(("operation", "combine"), [("Sum", np.sum), ("Max", np.max), ("Min", np.min)])
+def test_reduction_combines_the_elements_of_all_ranks(operation: str, combine: np.ufunc) -> None:
+    whole, _ = run(f"comm::TREDUCE(group, one, ping, pong, comm::ReduceOp::{operation})", EMPTY)
+    assert whole[: ROWS * COLS].tolist() == combine(PARTS, axis=0).reshape(-1).tolist()
+    assert not whole[ROWS * COLS :].any()
+
+
+PUT = "comm::TPUT_ASYNC(to, from, session)"
+LINES = "Part from = part(whole, 1, 240); Part to = part(parts + rank * 240, 1, 240);"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"for (int rank = 0; rank < ranks; ++rank) {{ {LINES} auto event = {PUT}; event.Wait(session); }}",
+        f"comm::AsyncEvent e; for (int rank = 0; rank < ranks; ++rank) {{ {LINES} e = {PUT}; }} e.Wait(session)",
+        f"for (int rank = 0; rank < ranks; ++rank) {{ {LINES} auto event = {PUT}; while (!event.Test(session)); }}",
+    ],
+)
+def test_asynchronous_transfers_have_ended_where_they_are_waited_for(statement: str) -> None:
+    given = -np.arange(PARTS.size, dtype=np.float32)
+    _, parts = run(statement, given)
+    assert all(part.reshape(-1).tolist() == given[: ROWS * COLS].tolist() for part in parts)
+
+
+def test_a_session_that_is_chosen_at_run_time_is_refused() -> None:
+    chosen = "comm::AsyncSession other; if (ranks > 2) comm::BuildAsyncSession(scratch, workspace, other)"
+    with pytest.raises(CppError, match="the session is chosen at run time"):
+        run(f"{chosen}; int rank = 0; {LINES} comm::TPUT_ASYNC(to, from, other)", EMPTY)
