@@ -4,8 +4,8 @@
 
 Both get the kernel function with the same template arguments and the same input files, compile it with nothing kept of
 earlier runs, and write its output, in processes of their own, one after the other. The simulator is compiled without
-optimisation, which is fastest for it. The outputs are compared. The exit code is 1 if one differs or if the median ratio
-is below 5.
+optimisation, which is fastest for it. The outputs are compared. The exit code is 1 if one differs or if the median
+ratio is below 5.
 """
 
 from __future__ import annotations
