@@ -11,7 +11,6 @@ from .tables import add_operations, to_dense, to_integer
 
 _TABLE = """
     UndefOp mlir.undef @res
-    PoisonOp mlir.poison @res
     ZeroOp mlir.zero @res
     ConstantOp mlir.constant @res #value
     IntToPtrOp inttoptr @res arg

@@ -54,6 +54,8 @@ class DictAttr(Attribute):
     def get(value: Mapping[str, Any] | None = None, context: Context | None = None) -> DictAttr:
         """Returns the attribute of a dictionary."""
         need_context(context)
+        if value is not None and not isinstance(value, Mapping):
+            raise TypeError(f"DictAttr.get takes a dictionary, found {type(value).__name__}")
         entries = {key: unwrap(one, f"entry {key!r} of DictAttr.get") for key, one in (value or {}).items()}
         return wrap(xb.DictionaryAttr(entries))
 
@@ -175,7 +177,9 @@ class DenseElementsAttr(_Elements):
     @classmethod
     def get_splat(cls, shaped_type: Any, element_attr: Attribute) -> Any:
         """Returns the attribute whose elements are all the same."""
-        number = element_attr.value  # pyright: ignore[reportAttributeAccessIssue]
+        number = getattr(element_attr, "value", None)
+        if not isinstance(number, (int, float)):
+            raise TypeError(f"element_attr is a number as an attribute, found {element_attr}")
         return cls._of(shaped_type, [number])
 
     @classmethod
@@ -190,6 +194,8 @@ class DenseElementsAttr(_Elements):
     @classmethod
     def _of(cls, shaped_type: Any, values: list[Any]) -> Any:
         of: Any = unwrap(shaped_type, "shaped_type")
+        if not isinstance(of, (xb.VectorType, xb.TensorType)):
+            raise TypeError(f"shaped_type is a vector or tensor, found {shaped_type}")
         return wrap(xb.DenseIntOrFPElementsAttr.from_list(of, values))
 
     @property

@@ -261,6 +261,8 @@ class SymbolRefAttr(_SymbolRef):
     def get(symbols: Sequence[str], context: Context | None = None) -> SymbolRefAttr:
         """Returns the reference to a symbol."""
         need_context(context)
+        if not symbols or not all(isinstance(one, str) for one in symbols):
+            raise TypeError("SymbolRefAttr.get takes a list of strings")
         return wrap(xb.SymbolRefAttr(symbols[0], list(symbols[1:])))
 
 
@@ -379,8 +381,8 @@ class StridedLayoutAttr(Attribute):
     def get(offset: int, strides: Sequence[int], context: Context | None = None) -> Any:
         """Returns the layout; dynamic numbers are ``ShapedType.get_dynamic_stride_or_offset()``."""
         need_context(context)
-        known = [None if one == DYNAMIC else one for one in strides]
-        return wrap(xb.StridedLayoutAttr(known, None if offset == DYNAMIC else offset))
+        known = [None if one == DYNAMIC else whole(one, "a stride") for one in strides]
+        return wrap(xb.StridedLayoutAttr(known, None if offset == DYNAMIC else whole(offset, "the offset")))
 
 
 DYNAMIC = -(1 << 63)

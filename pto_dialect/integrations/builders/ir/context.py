@@ -110,7 +110,7 @@ class Context(Entered):
         """Returns whether an operation is known."""
         from .names import is_known  # deferred: start-up
 
-        return is_known(name)
+        return isinstance(name, str) and is_known(name)
 
 
 class Dialect:
@@ -159,17 +159,21 @@ class Location(Entered):
     @classmethod
     def file(cls, filename: str, line: int, col: int, context: Context | None = None) -> Location:
         """Returns a position in a file; lines and columns count from 1."""
+        if not isinstance(filename, str) or not isinstance(line, int) or not isinstance(col, int):
+            raise TypeError("Location.file takes the name of a file, a line and a column")
         return cls(need_context(context), f'"{filename}":{line}:{col}', stated_place(filename, line, col))
 
     @classmethod
     def name(cls, name: str, childLoc: Location | None = None, context: Context | None = None) -> Location:
         """Returns a location with a name, at ``childLoc``."""
+        _check_locations([] if childLoc is None else [childLoc])
         inner = "" if childLoc is None or childLoc.text == "unknown" else f"({childLoc.text})"
         return cls(need_context(context), f'"{name}"{inner}', None if childLoc is None else childLoc.place)
 
     @classmethod
     def callsite(cls, callee: Location, frames: Sequence[Location], context: Context | None = None) -> Location:
         """Returns the location of ``callee`` as it is called from ``frames``, the innermost first."""
+        _check_locations([callee, *frames])
         text = callee.text
         for frame in frames:
             text = f"callsite({text} at {frame.text})"
@@ -178,6 +182,7 @@ class Location(Entered):
     @classmethod
     def fused(cls, locations: Sequence[Location], metadata: object = None, context: Context | None = None) -> Location:
         """Returns several locations as one."""
+        _check_locations(locations)
         place = next((one.place for one in locations if one.place is not None), None)
         text = f"fused[{', '.join(one.text for one in locations)}]"
         return cls(need_context(context), text, place)
@@ -209,6 +214,13 @@ class Location(Entered):
 
     def __hash__(self) -> int:
         return hash(self.text)
+
+
+def _check_locations(locations: Sequence[object]) -> None:
+    """Raises ``TypeError`` where one is no location."""
+    for one in locations:
+        if not isinstance(one, Location):
+            raise TypeError(f"a location is a Location, found {type(one).__name__}")
 
 
 _last_context: list[Context] = []

@@ -20,7 +20,20 @@ from .build import core_properties, create, insert, locate
 from .context import Context, Location, need_location
 from .errors import MLIRError
 from .reading import read_module
-from .structure import MAKERS, Block, ListView, Operands, Region, Values, context_of, value_of, wrap_result, wrap_value
+from .structure import (
+    MAKERS,
+    Block,
+    ListView,
+    Operands,
+    Region,
+    Values,
+    block_in,
+    context_of,
+    operation_in,
+    value_of,
+    wrap_result,
+    wrap_value,
+)
 
 V = TypeVar("V", bound="type[OpView]")
 
@@ -189,11 +202,13 @@ class OperationBase:
 
     def move_before(self, other: Any) -> None:
         """Moves the operation before another one."""
-        self._move(other._x.parent, other._x)
+        target = operation_in(other, "the other operation")
+        self._move(target.parent, target)
 
     def move_after(self, other: Any) -> None:
         """Moves the operation after another one."""
-        self._move(other._x.parent, other._x.next_op)
+        target = operation_in(other, "the other operation")
+        self._move(target.parent, target.next_op)
 
     def _move(self, block: Any, before: XOperation | None) -> None:
         if block is None:
@@ -344,7 +359,7 @@ class Operation(OperationBase):
             [unwrap(one, f"a result type of {name}") for one in results or ()],
             {key: unwrap(one, f"attribute {key!r} of {name}") for key, one in (attributes or {}).items()},
             [XRegion() for _ in range(regions)],
-            [one._x for one in successors or ()],
+            [block_in(one) for one in successors or ()],
         )
         locate(made, loc)
         insert(made, ip)

@@ -8,7 +8,7 @@ from xdsl.ir import Operation as XOperation
 from xdsl.traits import IsTerminator
 
 from .context import Current, Entered, Top, stack
-from .structure import Block, operation_of
+from .structure import Block, operation_in, operation_of
 
 
 class InsertionPoint(Entered):
@@ -23,9 +23,7 @@ class InsertionPoint(Entered):
         if isinstance(beforeOperation, Block):
             self.block = beforeOperation
             return
-        before = getattr(beforeOperation, "_x", None)
-        if before is None:
-            raise TypeError(f"InsertionPoint takes a Block or an Operation, found {type(beforeOperation).__name__}")
+        before = operation_in(beforeOperation, "what an InsertionPoint takes, unless it is a Block,")
         if before.parent is None:
             raise ValueError("this operation is in no block, so nothing can be inserted before it")
         self._before = before
@@ -35,14 +33,14 @@ class InsertionPoint(Entered):
     def at_block_begin(cls, block: Block) -> InsertionPoint:
         """Returns the point before the first operation of a block."""
         point = cls(block)
-        point._before = block._x.first_op
+        point._before = point.block._x.first_op
         return point
 
     @classmethod
     def at_block_terminator(cls, block: Block) -> InsertionPoint:
         """Returns the point before the terminator of a block. Raises ``ValueError`` where it has none."""
         point = cls(block)
-        last = block._x.last_op
+        last = point.block._x.last_op
         if last is None or not last.has_trait(IsTerminator):
             raise ValueError("this block has no terminator")
         point._before = last
@@ -66,9 +64,10 @@ class InsertionPoint(Entered):
 
     def insert(self, operation: Any) -> None:
         """Inserts an operation that is in no block."""
-        if operation._x.parent is not None:
+        made = operation_in(operation, "what is inserted")
+        if made.parent is not None:
             raise ValueError("this operation is in a block already")
-        self._insert(operation._x)
+        self._insert(made)
 
     def _insert(self, operation: XOperation) -> None:
         if self._before is None:

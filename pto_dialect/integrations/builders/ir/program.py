@@ -11,7 +11,7 @@ from .build import locate
 from .context import Context, Location, need_location
 from .operations import Operation, operation_of, text_of, view_of
 from .reading import read_module
-from .structure import CONTEXT, Block, context_of
+from .structure import CONTEXT, Block, context_of, operation_in
 
 
 class Module:
@@ -76,7 +76,7 @@ class SymbolTable:
     """The symbols of an operation."""
 
     def __init__(self, operation: Any) -> None:
-        self._x: XOperation = operation._x
+        self._x = operation_in(operation, "what has symbols")
 
     def _symbols(self) -> dict[str, XOperation]:
         found: dict[str, XOperation] = {}
@@ -99,6 +99,6 @@ class SymbolTable:
     def insert(self, operation: Any) -> Any:
         """Moves an operation into the operation with the symbols."""
         block = self._x.regions[0].block
-        if operation._x.parent is not block:
+        if operation_in(operation, "a symbol").parent is not block:
             Block(block).append(operation)
         return operation.attributes["sym_name"]

@@ -180,7 +180,7 @@ class OpResult(Value):
     @classmethod
     def isinstance(cls, other: Value) -> bool:
         """Returns whether ``other`` is the result of an operation."""
-        return isinstance(other._x, XOpResult)
+        return isinstance(getattr(other, "_x", None), XOpResult)
 
     @property
     def result_number(self) -> int:
@@ -196,7 +196,7 @@ class BlockArgument(Value):
     @classmethod
     def isinstance(cls, other: Value) -> bool:
         """Returns whether ``other`` is the argument of a block."""
-        return isinstance(other._x, XBlockArgument)
+        return isinstance(getattr(other, "_x", None), XBlockArgument)
 
     @property
     def arg_number(self) -> int:
@@ -241,6 +241,29 @@ def values_of(values: Any, what: str = "operands") -> list[SSAValue]:
     if found is not None or isinstance(values, str) or not hasattr(type(values), "__iter__"):
         raise TypeError(f"{what} is a sequence of values, found {_kind(values)}")
     return [value_of(one, f"an element of {what}") for one in values]
+
+
+def operation_in(value: Any, what: str) -> XOperation:
+    """Returns the operation of a wrapper. Raises ``TypeError`` for anything else."""
+    found = getattr(value, "_x", None)
+    if not isinstance(found, XOperation):
+        raise TypeError(f"{what} is an operation, found {_kind(value)}")
+    return found
+
+
+def block_in(value: Any) -> XBlock:
+    """Returns the block of a wrapper. Raises ``TypeError`` for anything else."""
+    found = getattr(value, "_x", None)
+    if not isinstance(found, XBlock):
+        raise TypeError(f"a successor is a Block, found {_kind(value)}")
+    return found
+
+
+def _region_in(value: Any, what: str) -> XRegion:
+    found = getattr(value, "_x", None)
+    if not isinstance(found, XRegion):
+        raise TypeError(f"{what} is a Region, found {_kind(value)}")
+    return found
 
 
 def _kind(value: object) -> str:
@@ -344,7 +367,7 @@ class Block:
     def create_at_start(parent: Region, arg_types: Sequence[Any] = (), arg_locs: Any = None) -> Block:
         """Adds a block at the beginning of a region."""
         block = XBlock(arg_types=[unwrap(one, "the type of a block argument") for one in arg_types])
-        parent._x.insert_block(block, 0)
+        _region_in(parent, "the parent of a block").insert_block(block, 0)
         return Block(block)
 
     def _beside(self, offset: int, types: Sequence[Any]) -> Block:
@@ -365,9 +388,10 @@ class Block:
 
     def append_to(self, region: Region) -> None:
         """Moves the block to the end of a region."""
+        target = _region_in(region, "the parent of a block")
         if self._x.parent is not None:
             self._x.parent.detach_block(self._x)
-        region._x.add_block(self._x)
+        target.add_block(self._x)
 
     @property
     def arguments(self) -> Values:
@@ -408,7 +432,7 @@ class Block:
 
     def append(self, operation: Any) -> None:
         """Moves an operation to the end of the block."""
-        moved = operation._x
+        moved = operation_in(operation, "what is appended")
         if moved.parent is not None:
             moved.detach()
         self._x.add_op(moved)

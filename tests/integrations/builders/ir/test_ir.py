@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pto_dialect.integrations.builders import ir, pto
-from pto_dialect.integrations.builders.dialects import arith, builtin, func
+from pto_dialect.integrations.builders.declare import GeneratedOp
+from pto_dialect.integrations.builders.dialects import arith, builtin, cf, func, index, llvm, math, memref, scf
 from pto_dialect.integrations.builders.ir import (
     Context,
     F32Type,
@@ -23,6 +24,8 @@ from pto_dialect.integrations.builders.ir import (
 )
 
 FILE = Path(__file__).name
+ANY: Any = ir
+"""The module for calls with arguments that do not fit."""
 
 
 @pytest.fixture
@@ -219,3 +222,34 @@ def test_results_have_their_names(module: Module) -> None:
     assert [shape.valid_row, shape.valid_col] == list(shape.results)
     with pytest.raises(AttributeError, match="GetValidShapeOp has no attribute 'valid_depth'"):
         assert shape.valid_depth
+
+
+@pytest.mark.parametrize("dialect", [arith, cf, func, index, llvm, math, memref, scf], ids=lambda one: one.__name__)
+def test_classes_of_a_dialect_are_of_known_operations(dialect: Any) -> None:
+    classes = [one for one in vars(dialect).values() if isinstance(one, type) and issubclass(one, GeneratedOp)]
+    names = [one.OPERATION_NAME for one in classes if one is not GeneratedOp]
+    assert names and [name for name in names if not Context().is_registered_operation(name)] == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda op: op.move_before(None),
+        lambda op: op.block.append("x"),
+        lambda op: InsertionPoint(3),
+        lambda op: InsertionPoint.current.insert(None),
+        lambda op: op.attributes.__setitem__("a", object()),
+        lambda op: ANY.DictAttr.get([1]),
+        lambda op: ANY.IntegerAttr.get(IndexType.get(), "1"),
+        lambda op: ANY.Block.create_at_start(op),
+        lambda op: ANY.SymbolTable(None),
+        lambda op: ANY.Location.file(3, 1, 1),
+        lambda op: Operation.create("cf.br", successors=[3]),
+        lambda op: ANY.Value(op),
+        lambda op: pto.TileBufType.get([16, 64], "f32", 3),
+    ],
+)
+def test_wrong_arguments_are_type_errors(module: Module, call: Any) -> None:
+    made = add_function(module)
+    with InsertionPoint(module.body), pytest.raises(TypeError, match=r"found|takes"):
+        call(made)
