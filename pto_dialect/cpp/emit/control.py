@@ -53,15 +53,36 @@ def _carried(op: Operation, values: Sequence[SSAValue], initial: Sequence[SSAVal
     found = []
     for value, first in zip(values, initial, strict=True):
         _check_carried(op, value, w)
-        found.append(w.variable(value, op, None if first is None else w.get(first, op)))
+        found.append(w.variable(value, op, None if first is None else _carried_value(first, op, w)))
     return found
+
+
+def _function_of(op: Operation) -> Operation:
+    """Returns the function around an operation."""
+    while (parent := op.parent_op()) is not None and parent.name != "builtin.module":
+        op = parent
+    return op
 
 
 def _check_carried(op: Operation, value: SSAValue, w: Writer) -> None:
     if isinstance(value.type, t.TileBufType) and not w.shared.placed:
         fail(op, "a tile that a loop or branch gives needs an address", "run -p assign-memory first")
+    if (
+        isinstance(value.type, t.TileBufType)
+        and t.DYNAMIC in (value.type.valid_rows, value.type.valid_cols)
+        and any(one.name == "pto.set_validshape" for one in _function_of(op).walk())
+    ):
+        message = "a tile that a loop or branch gives and whose valid sizes are set later has no form in C++"
+        fail(op, message, "set the sizes where the tile is made")
     if is_tensor(value) and op.name == "scf.while":
         fail(op, f"a tensor that {op.name} carries has no form in C++", "make the view in the loop")
+
+
+def _carried_value(value: SSAValue, op: Operation, w: Writer) -> Expr:
+    """Returns a value that another variable becomes, which has the type that the program states."""
+    if w.tile_types.get(value, value.type) != value.type:
+        fail(op, "a window with other lines than its type says has no form in C++ here", "take whole rows of its tile")
+    return w.get(value, op)
 
 
 def _types(values: Sequence[SSAValue], op: Operation, w: Writer) -> list[str]:
@@ -72,7 +93,7 @@ def _yield(block: Block, targets: Sequence[Expr], w: Writer, views: Sequence[Vie
     last = block.last_op
     assert last is not None
     plain = [value for value in last.operands if not is_tensor(value)]
-    changed, values, types = list(targets), [w.get(value, last) for value in plain], _types(plain, last, w)
+    changed, values, types = list(targets), [_carried_value(value, last, w) for value in plain], _types(plain, last, w)
     for old, value in zip(views, (value for value in last.operands if is_tensor(value)), strict=True):
         for found, more in zip((changed, values, types), changes(last, old, w.view(value, last)), strict=True):
             found.extend(more)  # pyright: ignore[reportArgumentType]
@@ -100,7 +121,7 @@ def emit_for(op: Operation, w: Writer) -> None:
         if is_tensor(value):
             tensors[value] = begin(op, value, w.view(start, op), w)
             continue
-        variable = w.variable(value, op, w.get(start, op))
+        variable = w.variable(value, op, _carried_value(start, op, w))
         w.bind(value, variable)
         w.bind(result, variable)
         variables.append(variable)
@@ -164,7 +185,7 @@ def _side(op: Operation, at: int, variables: list[Expr], w: Writer) -> list[End]
     last = block.last_op
     assert last is not None
     plain = [value for value in last.operands if not is_tensor(value)]
-    assign(variables, [w.get(value, last) for value in plain], _types(plain, last, w), w)
+    assign(variables, [_carried_value(value, last, w) for value in plain], _types(plain, last, w), w)
     return [End(w.view(value, last), len(w.lines)) for value in last.operands if is_tensor(value)]
 
 
@@ -226,7 +247,7 @@ def emit_function_call(op: Operation, w: Writer) -> None:
         fail(op, f"the function {name} has no body, so C++ cannot call it", "define it in this module")
     if len(op.results) > 1:
         fail(op, "a function with several results has no form in C++", "inline it")
-    text = f"{function}({', '.join(w.get(value, op).text for value in op.operands)})"
+    text = f"{function}({', '.join(_carried_value(value, op, w).text for value in op.operands)})"
     if len(op.results) and list(op.results[0].uses):
         w.declare(op, Expr(text))
     else:

@@ -57,7 +57,8 @@ def element(type_: Attribute, op: Operation) -> str:
     name = t.element_name(type_)
     found = ELEMENTS.get(name)
     if found is None:
-        fail(op, f"numbers of {t.type_text(type_)} have no type in C++")
+        help = "make a program of level 2 with -p to-level2" if isinstance(type_, t.TileType) else ""
+        fail(op, f"values of type {t.type_text(type_)} have no type in C++", help)
     return found
 
 
