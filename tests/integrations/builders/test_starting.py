@@ -93,3 +93,9 @@ def test_error_of_a_program_is_its_own(tmp_path: Path) -> None:
     assert (ended.returncode, first) == (1, "Traceback (most recent call last):")
     assert [line.strip() for line in frames if line.startswith("  File")] == [f'File "{script}", line 2, in <module>']
     assert last.startswith("AttributeError: pto has no operation, type or enumeration 'TAddsOp'; did you mean TAddSOp")
+
+
+def test_start_loads_neither_numpy_nor_the_run_time() -> None:
+    code = "from pto_dialect.integrations.builders import install\ninstall(quiet=True)\nimport sys\n"
+    code += "print([name for name in sys.modules if name in ('numpy', 'torch', 'pto_dialect.runtime')])\n"
+    assert run(sys.executable, "-c", code).stdout == "[]\n"
