@@ -187,3 +187,20 @@ def test_checks_and_traps_of_a_kernel_stay() -> None:
 def test_assertions_are_left_out_where_a_definition_says_so() -> None:
     text = program(CHECKED, "NDEBUG")
     assert "n > 3" not in text and "n % 8 == 0" in text
+
+
+def test_tiles_without_addresses_are_called_as_their_variables() -> None:
+    text = program("""
+using V = Tile<TileType::Vec, float, 1, 64, BLayout::RowMajor, -1, -1>;
+extern "C" __global__ AICORE void k(__gm__ float *x, int n) {
+  GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> g(x);
+  V moved(1, 64);
+  V sum(1, 64);
+  V copy = V(1, 64);
+  TLOAD(moved, g);
+  TADD(sum, moved, moved);
+  TADD(copy, sum, moved);
+  TSTORE(g, copy);
+}
+""")
+    assert re.findall(r"%(\w+) = pto.alloc_tile", text) == ["moved", "sum", "tile"]

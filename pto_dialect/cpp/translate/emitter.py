@@ -14,6 +14,8 @@ from .interface import Call, Group, Operand
 from .linear import low_bits, width_of
 from .scalars import as_number
 
+_DECLARED = re.compile(r"(?:(?<=[\w>] )(?=\w+\s*[({])|(?=\w+\s*(?:[,;=]|$)))([A-Za-z_]\w*)")
+"""A variable where the declaration calls its constructor."""
 _ARGUMENT = re.compile(r"\w+\s*(?:<[^()]*?>)?\s*\(\s*(?:\*?\s*)?([A-Za-z_]\w*)")
 _NOT_ADDRESSES = frozenset(("__pto_query", "__pto_constant"))
 
@@ -54,7 +56,7 @@ class FunctionEmitter:
         modes = {key: value for key, _, value in (part.partition("=") for part in parts)}
         result = None if instruction.type == "void" else instruction.type
         location = self._ctx.frames.location(instruction.debug)
-        call = Call(plain_name(instruction.word), name, modes, (), (), result, location, self._label(instruction))
+        call = Call(plain_name(instruction.word), name, modes, (), (), result, location, self._label(instruction, name))
         self._calls[instruction] = call
         self._instructions[id(call)] = instruction
         return self._refresh(call, instruction)
@@ -90,12 +92,13 @@ class FunctionEmitter:
         text, type = self._ctx.writer.numbers.get(operand.name or "", ("", ""))
         return Operand(operand.type, int(text)) if type[:1] == "i" and type != "i1" else operand
 
-    def _label(self, instruction: Instruction) -> str:
+    def _label(self, instruction: Instruction, name: str) -> str:
         location = self._ctx.frames.location(instruction.debug)
         lines = self._sources.get(location.file) if location is not None else None
         if lines is None or location is None or not 0 < location.line <= len(lines):
             return ""
-        match = _ARGUMENT.match(lines[location.line - 1], max(location.column - 1, 0))
+        label = _DECLARED if name == "Tile" else _ARGUMENT
+        match = label.match(lines[location.line - 1], max(location.column - 1, 0))
         return match[1] if match else ""
 
     def users(self, call: Call) -> list[tuple[Call, Group]]:

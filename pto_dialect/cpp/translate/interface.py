@@ -44,7 +44,8 @@ class Call:
 
     ``name`` and ``modes`` are the parts of its first argument ("TSTORE;atomic=AtomicAdd") where it has one, otherwise
     ``name`` is that of the function. ``operands`` are all arguments without the name. ``result`` is the LLVM type of
-    the result. ``label`` is the C++ name of the first argument, as the source spells it, or "".
+    the result. ``label`` is the C++ name of the first argument, or of the variable that is declared, as the source
+    spells it, or "".
     """
 
     function: str
