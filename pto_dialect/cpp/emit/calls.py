@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from functools import cache
 from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import Operation
 
 from pto_dialect.analysis.release import release_of
 from pto_dialect.ir.core import types as t
@@ -24,9 +28,10 @@ from .spellings import POINTERS, SAME, Item, Spelling, enumerators, spellings
 from .writer import OTHERS, Writer, emits
 
 if TYPE_CHECKING:
-    from xdsl.ir import Attribute, Operation, SSAValue
+    from xdsl.ir import Attribute, SSAValue
 
 Groups = dict[str, tuple["SSAValue", ...]]
+_LARGEST_HALF = 65504.0
 _IGNORED = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
 
 
@@ -228,8 +233,28 @@ def _argument(name: str, role: Role, call: _Call, positions: dict[str, int]) -> 
     values = call.groups[role.names[0]]
     at = positions.get(role.names[0], 0)
     positions[role.names[0]] = at + 1
+    if role.type == "f32":
+        _check_number(name, values[at], op, call)
     found = tensor(values[at], op, w) if role.kind == "tile" else w.get(values[at], op)
     return [f"&{found.text}" if role.names[0] in POINTERS.get(name, ()) else found.text]
+
+
+def _check_number(name: str, value: SSAValue, op: Operation, call: _Call) -> None:
+    """Refuses a float that loses digits because C++ takes it in the type of the tiles."""
+    tile = call.groups["dst"][0].type
+    made_by = value.owner
+    if not isinstance(tile, t.TileBufType) or tile.element == t.F32:
+        return
+    if isinstance(made_by, Operation) and made_by.name == "arith.extf" and made_by.operands[0].type == tile.element:
+        return
+    constant = made_by.properties.get("value") if isinstance(made_by, Operation) else None
+    if isinstance(constant, FloatAttr) and t.element_name(tile.element) == "f16":
+        number = constant.value.data
+        if abs(number) <= _LARGEST_HALF and struct.unpack("<e", struct.pack("<e", number))[0] == number:
+            return
+    kind = element(tile.element, op)
+    fail(op, f"{name} takes a number of type {kind} in C++, which may not have all digits of this one",
+         f"make it of a number of type {t.type_text(tile.element)} by arith.extf")  # fmt: skip
 
 
 def _is_flag(role: Role) -> bool:
