@@ -194,8 +194,12 @@ class Handles:
         for word, size in zip(("row", "col"), tile.valid, strict=True):
             if not isinstance(size, int):
                 text += f" valid_{word} = {index_name(size, emitter)}"
-        # Two handles of one assignment are views of the same bytes; so is what has its address from a computation.
-        owner = assigned is not None and assigned.function == "__pto_assign" and id(assigned) not in self._owned
+        # Two handles of one assignment are views of the same bytes; so is what has its address from a computation, as a
+        # row of another tile has.
+        is_fixed = (
+            assigned is not None and assigned.function == "__pto_assign" and assigned.operands[-1].value is not None
+        )
+        owner = is_fixed and id(assigned) not in self._owned
         if owner:
             self._owned.add(id(assigned))
         hint = (assigned.label if assigned is not None else "") or "tile"
