@@ -189,18 +189,22 @@ def test_assertions_are_left_out_where_a_definition_says_so() -> None:
     assert "n > 3" not in text and "n % 8 == 0" in text
 
 
-def test_tiles_without_addresses_are_called_as_their_variables() -> None:
+def test_a_side_with_operations_of_both_cores_stays() -> None:
     text = program("""
-using V = Tile<TileType::Vec, float, 1, 64, BLayout::RowMajor, -1, -1>;
-extern "C" __global__ AICORE void k(__gm__ float *x, int n) {
-  GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> g(x);
-  V moved(1, 64);
-  V sum(1, 64);
-  V copy = V(1, 64);
-  TLOAD(moved, g);
-  TADD(sum, moved, moved);
-  TADD(copy, sum, moved);
-  TSTORE(g, copy);
+extern "C" __global__ AICORE void k(__gm__ float *x) {
+  Tile<TileType::Mat, float, 16, 64> boxed;
+  TASSIGN(boxed, 0);
+  Tile<TileType::Vec, float, 16, 64> rows;
+  TASSIGN(rows, 0);
+  GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1024, 1024, 1024, 64, 1>> g(x);
+  TLOAD(boxed, g);
+#ifdef __DAV_CUBE__
+  set_intra_block(PIPE_MTE2, 0);
+#endif
+#ifdef __DAV_VEC__
+  wait_intra_block(PIPE_MTE3, 0);
+  TSTORE(g, rows);
+#endif
 }
 """)
-    assert re.findall(r"%(\w+) = pto.alloc_tile", text) == ["moved", "sum", "tile"]
+    assert re.findall(r"func\.func @(\w+)", text) == ["k_vector", "k_cube"]

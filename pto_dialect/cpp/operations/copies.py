@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pto_dialect.ir.core.registry import op_class
 
-from .statement import Named, generic
+from .statement import Named, generic, group
+from .tiles import VIEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 32
 """Bytes that the older moves count in."""
+_FIELD = (1 << 15) - 1
+"""Bits of a number of runs, blocks, or blocks between runs."""
 
 
 class Form(NamedTuple):
@@ -110,7 +113,25 @@ def _bytes(blocks: str, emitter: Emitter) -> str:
     return emitter.define(f"arith.muli {blocks}, {emitter.constant(_BLOCK, 'i64')} : i64", "bytes")
 
 
-MOVES: dict[str, Callable[[Call, Emitter], None]] = dict.fromkeys(FORMS, move)
-"""Functions that move bytes."""
+def _fill(call: Call, emitter: Emitter) -> None:
+    """Emits ``create_cbuf_matrix``: runs of blocks of L1 that have the same word everywhere, as one row of a tile."""
+    destination, shape, value = call.groups
+    setting = shape.operands[0].value
+    if not isinstance(setting, int):
+        emitter.fail(f"the numbers of runs and blocks of {call.name} are not constant")
+    runs, blocks, gap = (setting >> place & _FIELD for place in (0, 16, 32))
+    if gap and runs > 1:
+        emitter.fail(f"{call.name} with gaps has no counterpart in .pto")
+    element = "i32" if destination.fields[0].endswith("32") else "i16"
+    pointer = _pointer(destination, element, emitter)
+    address = emitter.define(f"pto.ptrtoint {pointer.name} : {pointer.type} -> i64", "address")
+    type_ = f"!pto.tile_buf<mat, 1x{runs * blocks * _BLOCK * 8 // int(element[1:])}x{element}>"
+    tile = Named(emitter.define(f"pto.alloc_tile addr = {address}{VIEW} : {type_}", "blocks"), type_)
+    word = Named(emitter.cast(value.operands[0], element), element)
+    emitter.emit(f"pto.texpands ins({group([word])}) outs({group([tile])})")
+
+
+MOVES: dict[str, Callable[[Call, Emitter], None]] = {**dict.fromkeys(FORMS, move), "create_cbuf_matrix": _fill}
+"""Functions that move bytes, or fill memory with a word."""
 
 __all__ = ["FORMS", "MOVES"]

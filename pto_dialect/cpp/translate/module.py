@@ -175,19 +175,22 @@ class _Translated(NamedTuple):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the function has operations that its core cannot execute: on tiles of the other core alone."""
-        return any(self._is_foreign(line) for line in self.body)
+        """Whether all operations of the function are on tiles of the other core alone."""
+        memories = [self._memories(line) for line in self.body]
+        other, own = ({"cube"}, "vector") if self.part.core == "vector" else ({"vector"}, "cube")
+        return other in memories and not any(own in found for found in memories)
 
     def is_like(self, other: _Translated) -> bool:
         """Whether two cores would execute the same, without waiting for each other."""
         both = "\n".join(self.body)
         return self.body == other.body and not self.reads_subblock and _WAITING.search(both) is None
 
-    def _is_foreign(self, line: str) -> bool:
+    @staticmethod
+    def _memories(line: str) -> set[str]:
+        """Returns the cores whose memories the tiles of an operation are in."""
         if _OPERATION.match(line) is None:
-            return False
-        memories = {memory == "vec" for memory in _TILE.findall(line)}
-        return memories == {self.part.core == "cube"}
+            return set()
+        return {"vector" if memory == "vec" else "cube" for memory in _TILE.findall(line)}
 
     def lines(self, symbol: str, is_mixed: bool) -> list[str]:
         """Returns the lines; the functions of a mixed kernel are named after their cores."""
