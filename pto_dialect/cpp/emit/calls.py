@@ -23,8 +23,8 @@ from ..operations.tiles import LOCATIONS
 from .buffers import groups_of, number_of, tensor
 from .ctypes import element
 from .errors import fail
-from .expression import Expr
-from .spellings import POINTERS, SAME, Item, Spelling, enumerators, spellings
+from .expression import UNARY, Expr
+from .spellings import ARRAYS, POINTERS, SAME, Item, Spelling, enumerators, spellings
 from .writer import OTHERS, Writer, emits
 
 if TYPE_CHECKING:
@@ -125,13 +125,17 @@ def _fits(row: Row, groups: Groups, stated: dict[str, Attribute]) -> bool:
     return not key or any(_word(stated[name]) == value for name in wanted)
 
 
+def _is_object(value: SSAValue) -> bool:
+    """Returns whether a value is a tile or a tensor."""
+    return isinstance(value.type, (t.TileBufType, t.ShapedView))
+
+
 def _is_of_kind(role: Role, groups: Groups) -> bool:
     if role.kind == "attribute":
         return True
     for name in role.names:
         for value in groups[name]:
-            is_tile = isinstance(value.type, (t.TileBufType, t.ShapedView))
-            if role.kind in ("tile", "number") and is_tile != (role.kind == "tile"):
+            if role.kind in ("tile", "number") and _is_object(value) != (role.kind == "tile"):
                 return False
             if role.location and not (
                 isinstance(value.type, t.TileBufType) and value.type.loc == LOCATIONS[role.location]
@@ -180,6 +184,8 @@ def _spelled(
     for item in spelling.template:
         if item.kind != "mode" and (_operand(item.name, groups) in groups) == (item.kind == "without"):
             return None
+        if item.kind == "type" and not all(map(_is_object, groups[_operand(item.name, groups)])):
+            return None
     call = _Call(op, groups, stated, w)
     template = _template(spelling, call)
     if template is None:
@@ -188,6 +194,7 @@ def _spelled(
     arguments: list[str] = []
     for role in row.roles:
         arguments += _argument(name, role, call, positions)
+    arguments = _in_arrays(name, arguments, w)
     for item in spelling.arguments:
         value = call.mode(item)
         value = value if value is not None else _implied(op, item, w)
@@ -199,13 +206,27 @@ def _spelled(
     return f"{name}{listed}({', '.join(arguments)})"
 
 
+def _in_arrays(name: str, arguments: list[str], w: Writer) -> list[str]:
+    """Returns arguments, of which some are arrays in C++, which are declared here."""
+    if name not in ARRAYS:
+        return arguments
+    found, position = arguments[:1], 1
+    for type_, size in ARRAYS[name]:
+        array = w.names.fresh(type_.removeprefix("TRandom").lower())
+        numbers = ", ".join(f"(uint32_t){one}" for one in arguments[position : position + size])
+        w.line(f"{type_} {array} = {{{numbers}}};")
+        found.append(array)
+        position += size
+    return found
+
+
 def _template(spelling: Spelling, call: _Call) -> list[str] | None:
     """Returns the template arguments; nothing where a required mode is missing."""
     found: list[str] = []
     needed = 0
     for item in spelling.template:
         if item.kind != "mode":
-            found += call.types(item) if item.kind != "without" else []
+            found += call.types(item) if item.kind in ("type", "element") else []
             continue
         value = call.mode(item)
         if value is None:
@@ -236,6 +257,8 @@ def _argument(name: str, role: Role, call: _Call, positions: dict[str, int]) -> 
     if role.type == "f32":
         _check_number(name, values[at], op, call)
     found = tensor(values[at], op, w) if role.kind == "tile" else w.get(values[at], op)
+    if name in ARRAYS and role.kind == "number":
+        return [found.at(UNARY)]
     return [f"&{found.text}" if role.names[0] in POINTERS.get(name, ()) else found.text]
 
 

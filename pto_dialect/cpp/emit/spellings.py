@@ -4,7 +4,8 @@ Which operation a name is says ``pto_dialect.cpp.operations.table``, which attri
 and the enumerators of C++ are those of the headers. A line here is ``NAME | template arguments | modes as arguments``;
 of several lines of a name, the first one is taken whose tiles the operation has and whose required modes it states.
 
-- ``@name`` is the type of an operand, ``#name`` that of a number; with ``-name`` the call has no such operand;
+- ``@name`` is the type of an operand, ``#name`` that of a number; with ``-name`` the call has no such operand, with
+  ``+name`` it has one;
 - ``mode:Type`` is a mode. One with ``=value`` has this value where it is not stated, ``?`` leaves it out then, and
   ``!`` requires that it is stated. Template arguments after the last stated mode are left out, unless they have ``+``.
 Source: docs/reference/language.md, "Shapes".
@@ -22,7 +23,7 @@ _PRECISE = {
     "TFMOD": "Fmod", "TFMODS": "FmodS", "TREM": "Rem", "TREMS": "RemS", "TPOW": "Pow", "TPOWS": "Pow",
     "TROWEXPANDDIV": "Div", "TCOLEXPANDDIV": "Div",
 }  # fmt: skip
-_KINDS = {"@": "type", "#": "element", "-": "without"}
+_KINDS = {"@": "type", "#": "element", "+": "with", "-": "without"}
 _SPELLINGS = """
 TCVT | | round:RoundMode=CAST_RINT sat:SaturationMode?
 TCMP | | cmp:CmpMode=EQ
@@ -41,7 +42,7 @@ TINSERT | -fp @dst @src tovec:AccToVecMode? relu:ReluPreMode=NoRelu |
 TINSERT_FP | @dst @src @fp relu:ReluPreMode=NoRelu+ |
 TGATHER | @dst @src @kValue @cdst @tmp cmp:CmpMode=EQ+ |
 TGATHER | @dst @src mask:MaskPattern! axis:GatherAxis=GATHER_ROW |
-TGATHER | |
+TGATHER | -kValue +tmp |
 TSCATTER | mask:MaskPattern! axis:ScatterAxis=SCATTER_ROW |
 TSCATTER | |
 TCI | @dst @tmp #S descending:int=0+ |
@@ -64,13 +65,15 @@ TGEMV | phase:AccPhase? |
 TGEMV_ACC | phase:AccPhase? |
 TGEMV_BIAS | phase:AccPhase? |
 TGEMV_MX | phase:AccPhase? |
-comm::TNOTIFY | | notify:NotifyOp=Set
-comm::TWAIT | | wait:WaitCmp=EQ
-comm::TTEST | | wait:WaitCmp=EQ
+comm::TNOTIFY | | notify:comm::NotifyOp=Set
+comm::TWAIT | | wait:comm::WaitCmp=EQ
+comm::TTEST | | wait:comm::WaitCmp=EQ
 comm::TPUT | atomic:AtomicType=AtomicNone |
 """
 POINTERS = {"TQUANT": ("offset", "exp", "max", "scaling", "exp_zz")}
 """Operands that are passed as pointers."""
+ARRAYS = {"TRANDOM": (("TRandomKey", 2), ("TRandomCounter", 4))}
+"""Calls whose numbers after the destination are arrays: their types, and how many numbers each has."""
 SAME = {"pto.tfillpad_inplace": "TFILLPAD_INPLACE", "pto.tfillpad_expand": "TFILLPAD_EXPAND"}
 """Names of operations that read back as another operation, which does the same with these tiles."""
 
@@ -79,7 +82,7 @@ class Item(NamedTuple):
     """One template argument or mode of a spelling."""
 
     kind: str
-    """``type``, ``element`` (the type of a number), ``without`` or ``mode``."""
+    """``type``, ``element`` (the type of a number), ``with``, ``without`` or ``mode``."""
     name: str
     enumeration: str = ""
     default: str | None = None
@@ -133,7 +136,7 @@ _ENUMERATOR = re.compile(r"X\(E, (\w+), \d+\)")
 @cache
 def enumerators(name: str) -> tuple[str, ...]:
     """Returns the enumerators of an enumeration of the headers."""
-    return _enumerations().get(name, ())
+    return _enumerations().get(name.removeprefix("comm::"), ())
 
 
 @cache
@@ -146,4 +149,4 @@ def _enumerations() -> dict[str, tuple[str, ...]]:
     return {**found, "AccPhase": ("Unspecified", "Partial", "Final")}
 
 
-__all__ = ["POINTERS", "SAME", "Item", "Spelling", "enumerators", "spellings"]
+__all__ = ["ARRAYS", "POINTERS", "SAME", "Item", "Spelling", "enumerators", "spellings"]
