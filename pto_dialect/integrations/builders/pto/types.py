@@ -422,8 +422,8 @@ class TileBufType(_Tile):
 
     @property
     def valid_shape(self) -> list[int]:
-        """The valid rows and columns; -1 for one that is known at run time only."""
-        return [self._field("valid_rows"), self._field("valid_cols")]
+        """The valid rows and columns; the dynamic size of shapes for one that is known at run time only."""
+        return _python_sizes([self._field("valid_rows"), self._field("valid_cols")])
 
     @property
     def blayout_attr(self) -> Any:

@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,23 @@ def test_array_with_gaps_is_refused(handles: ModuleType) -> None:
 def test_marshalling_of_the_package_refuses_a_wrong_number_of_arguments(handles: ModuleType) -> None:
     with pytest.raises(TypeError, match=r"expected 3 launch argument\(s\), got 1"):
         handles.LaunchHandle(handles.Compiled(), 1, None)(np.zeros(4, np.float32))
+
+
+def test_tensor_on_a_device_is_refused(handles: ModuleType) -> None:
+    tensor = SimpleNamespace(device=SimpleNamespace(type="npu", __str__=lambda: "npu"), untyped_storage=None)
+    with pytest.raises(BindingError, match="tensors have to be in the memory of the host, found one on "):
+        launch(handles, tensor, np.zeros(4, np.float32), 2.0)
+
+
+def test_array_of_one_element_is_a_number(packages: Path) -> None:
+    x, y = np.array([1, 2], np.float32), np.zeros(2, np.float32)
+    LaunchedKernel(SCALE, "scale", "scale.pto", None, True)(2, [x, y, np.array([4.0], np.float32)])
+    assert y.tolist() == [4, 8]
+
+
+def test_wrong_number_of_arguments_is_a_type_error(packages: Path) -> None:
+    with pytest.raises(TypeError, match="@scale has 3 arguments, the launch has 1"):
+        LaunchedKernel(SCALE, "scale", "scale.pto", None, True)(2, [1])
 
 
 def test_null_pointer_has_no_memory(handles: ModuleType) -> None:
