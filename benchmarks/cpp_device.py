@@ -94,6 +94,7 @@ class Library:
         """The library; raises ``NoRun``."""
         one = self._programs
         text = with_blocks(self._file.read_text(errors="surrogateescape")).replace("(long); ", "(long);\n", 1)
+        text = _WEAK + text
         includes = [*one.includes, str(STANDINS)]
         try:
             irs = [
@@ -171,6 +172,10 @@ class Library:
         program.run(values, max(blocks, 1), known is None)
 
 
+_WEAK = """#undef __global__
+#define __global__ __attribute__((annotate("pto.entry"), used, noinline, weak))
+"""
+"""Kernels whose bodies the compiler does not look at: it would leave out arguments that one core does not use."""
 _OWN = ("MEMORY_BASE", "REGISTER_BASE")
 _MARKS_OF_A5 = ("dav-3510", "dav-c310", "REGISTER_BASE")
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.POINTER(ctypes.c_uint64))
