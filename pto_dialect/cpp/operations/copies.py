@@ -114,7 +114,7 @@ def _bytes(blocks: str, emitter: Emitter) -> str:
 
 
 def _fill(call: Call, emitter: Emitter) -> None:
-    """Emits ``create_cbuf_matrix``: runs of blocks of L1 that have the same word everywhere, as one row of a tile."""
+    """Emits ``create_cbuf_matrix``: runs of blocks of L1 that have the same number everywhere, as one row of a tile."""
     destination, shape, value = call.groups
     setting = shape.operands[0].value
     if not isinstance(setting, int):
@@ -132,6 +132,6 @@ def _fill(call: Call, emitter: Emitter) -> None:
 
 
 MOVES: dict[str, Callable[[Call, Emitter], None]] = {**dict.fromkeys(FORMS, move), "create_cbuf_matrix": _fill}
-"""Functions that move bytes, or fill memory with a word."""
+"""Functions that move bytes, or fill memory with a number."""
 
 __all__ = ["FORMS", "MOVES"]
