@@ -28,10 +28,11 @@ def reserved() -> frozenset[str]:
 
 
 def identifier(text: str, otherwise: str = "v") -> str:
-    """Returns a text as a name of C++; digits at its beginning get the prefix ``otherwise``."""
-    name = _UNSAFE.sub("_", text).strip("_")
-    while "__" in name:
-        name = name.replace("__", "_")
+    """Returns a text as a name of C++: itself if possible, because launches name arguments. Digits at its beginning get
+    the prefix ``otherwise``; names like ``__gm__`` belong to compilers."""
+    name = _UNSAFE.sub("_", text)
+    if name.startswith("__") and name.endswith("__"):
+        name = name.strip("_")
     if not name or name[0].isdigit():
         name = f"{otherwise}{name}"
     return f"{name}_" if name in reserved() else name

@@ -277,7 +277,7 @@ def _translate(part: _Part, target: str, sources: Mapping[str, list[str]], trans
 def _bind_arguments(function: Function, ctx: Context) -> list[str]:
     found: list[str] = []
     for argument in function.arguments:
-        name = ctx.writer.fresh(argument.name)
+        name = ctx.writer.fresh_parameter(argument.name)
         if argument.type == "ptr":
             element = ctx.elements.of(argument)
             found.append(f"{name}: !pto.ptr<{element}>")

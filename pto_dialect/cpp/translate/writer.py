@@ -68,7 +68,13 @@ class Writer:
 
     def fresh(self, hint: str = "v") -> str:
         """Returns a name that is not used yet."""
-        base = hint_of(hint)
+        return self._unused(hint_of(hint))
+
+    def fresh_parameter(self, name: str) -> str:
+        """Returns a name for a parameter: its own if possible, because launches name arguments."""
+        return self._unused(name if name.isidentifier() and name.isascii() else hint_of(name))
+
+    def _unused(self, base: str) -> str:
         number = self._counts.get(base, 0)
         while True:
             name = f"{base}_{number}" if number else base

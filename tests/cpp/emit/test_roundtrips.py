@@ -98,3 +98,16 @@ def test_examples_give_the_same_results_after_a_round_trip(name: str) -> None:
         made.append({key: value.tobytes() for key, value in given.items() if isinstance(value, np.ndarray)})
     assert made[0] == made[1]
     assert any(np.frombuffer(made[0][key], np.uint8).any() for key in ("z", "c") if key in made[0])
+
+
+def test_parameters_keep_their_names() -> None:
+    program = """\
+module attributes {pto.target_arch = "a2a3"} {
+  func.func @k(%__run_time_block: !pto.ptr<i32>, %n__: i32) {
+    %c0 = arith.constant 0 : index
+    pto.store_scalar %n__, %__run_time_block[%c0] : !pto.ptr<i32>, i32
+    return
+  }
+}
+"""
+    assert "@k(%__run_time_block: !pto.ptr<i32>, %n__: i32)" in again_text(program, "a2a3")
