@@ -25,8 +25,8 @@ MEGABYTES = 6000
 
 FLAGS = (
     *("-std=c++20", "-O1", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names", "-UNDEBUG"),
-    # Loops stay loops, calculations stay as they are written.
-    *("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
+    # Loops stay loops, also those that C++ allows to assume finite; calculations stay as they are written.
+    *("-fno-finite-loops", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
     *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),
     *("-mllvm", "-disable-loop-idiom-memset", "-mllvm", "-disable-loop-idiom-memcpy"),
     # Address 0 is one of a local memory.

@@ -47,8 +47,20 @@ STATEMENTS: dict[str, tuple[str, int, str, str | None]] = {
     "a loop without end": (
         "  while (true) y[0] = y[0] + 1;",
         3,
-        "the kernel never ends",
-        "a loop has no end, or a null pointer is accessed here",
+        "the loop never ends",
+        "change its condition in the loop; memory that others write has to be volatile",
+    ),
+    "a loop whose condition does not change": (
+        "  for (int i = 0; n != 3; ++i) y[0] = i;\n  y[1] = 7;",
+        3,
+        "the loop never ends",
+        "change its condition in the loop; memory that others write has to be volatile",
+    ),
+    "a wait for memory that is not volatile": (
+        "  while (y[0] != 0) {\n  }\n  y[1] = 7;",
+        3,
+        "the loop never ends",
+        "change its condition in the loop; memory that others write has to be volatile",
     ),
     "a computed label": (
         "  static void *l[] = {&&a, &&b};\n  goto *l[n & 1];\na: y[0] = 1; return;\nb: y[0] = 2;",

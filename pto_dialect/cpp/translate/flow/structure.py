@@ -27,7 +27,7 @@ TOO_DEEP = (
 )
 _TOO_MANY_LOOPS = f"more than {LOOPS} loops are nested", "join loops into one, and compute their counters in it"
 _NO_RETURN = "the kernel never ends", "a loop has no end, or a null pointer is accessed here"
-_ENDLESS = "the loop never ends", "give the loop a condition that becomes false"
+_ENDLESS = "the loop never ends", "change its condition in the loop; memory that others write has to be volatile"
 
 
 class Structurer:
