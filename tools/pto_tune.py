@@ -75,11 +75,14 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
     from pto_dialect.driver.tune.measure import mark_front  # deferred: start-up
     from pto_dialect.driver.tune.side_by_side import measured  # deferred: start-up
     from pto_dialect.driver.tune.space import SpaceError, candidates  # deferred: start-up
+    from pto_dialect.driver.tune.unused import check_names  # deferred: start-up
 
     _check(ctx, path, given)
     tuner = _tuner(path, given)
     try:
-        ways = candidates(_document(path, given))
+        document = _document(path, given)
+        ways = candidates(document)
+        check_names(tuner, document, ways, path.endswith(LAUNCH_SUFFIX))
         chosen = ways[: given["limit"]]
         tuner.compare_with(chosen[0])
         found = measured(tuner, chosen, given["jobs"])

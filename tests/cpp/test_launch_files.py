@@ -161,6 +161,32 @@ def test_nothing_to_tune(folder: Path) -> None:
     assert (result.exit_code, "give --param NAME=16,32 for the macro NAME of the kernel" in result.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-D", "TIMES=2", "--param", "TIMES=1,2"], "TIMES is both -D and --param"),
+        (["-D", "TIMES=2", "--param", "Q=1,2"], "nothing uses Q; the kernel has no macro Q"),
+    ],
+)
+def test_values_that_would_have_no_effect_are_refused(folder: Path, options: list[str], message: str) -> None:
+    result = tune("scale.cpp", "-I", "include", "--entry", "scale<float, 64>", *options)
+    assert (result.exit_code, message in result.stderr, result.stdout) == (2, True, "")
+
+
+def test_definition_that_a_launch_file_varies_is_not_given_as_well(folder: Path) -> None:
+    text = LAUNCH.replace("TIMES = 2", 'TIMES = "{times}"') + "[tune]\ntimes = [1, 2]\n"
+    Path("t.launch.toml").write_text(text, encoding="utf-8")
+    result = tune("t.launch.toml", "-D", "TIMES=3")
+    assert (result.exit_code, "TIMES is both -D and [tune]" in result.stderr) == (2, True)
+
+
+def test_name_that_a_launch_file_does_not_use_is_told_with_the_definition_to_write(folder: Path) -> None:
+    Path("t.launch.toml").write_text(LAUNCH + "[tune]\nW = [64, 128]\n", encoding="utf-8")
+    result = tune("t.launch.toml")
+    assert result.exit_code == 2 and "nothing uses W" in result.stderr
+    assert 'help: write defines = { W = "{W}" }' in result.stderr
+
+
 def test_swept_by_a_definition(folder: Path) -> None:
     header = (folder / "include" / "factor.h").read_text(encoding="utf-8")
     (folder / "scale.cpp").write_text(SCALE.replace("#include <factor.h>\n", header), encoding="utf-8")

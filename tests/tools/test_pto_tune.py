@@ -196,7 +196,9 @@ def test_the_plot_is_a_picture(folder: Path) -> None:
         (["none.pto"], "no such file: 'none.pto'"),
         (["k.pto"], "there is nothing to vary: give --param NAME=16,32 for ${NAME} in the program"),
         (["k.pto", "--param", "rows"], "is not written as NAME=16,32,64"),
-        (["k.pto", "--param", "n=1", *ARGUMENTS], "no value is given for ${rows} of the program"),
+        (["k.pto", "-p", "unroll{factor=[1,2]}", *ARGUMENTS], "no value is given for ${rows} of the program"),
+        (["k.pto", "--param", "rows=16", "--param", "n=1,2", *ARGUMENTS], "nothing uses n; write ${n} in the program"),
+        (["n.launch.toml"], "error: nothing uses n\n"),
         (["k.pto", "--param", "rows=16"], "a"),
         (["k.pto", "--param", "rows=16", "--arg", "a"], "'a' is not written as NAME=VALUE"),
         (["k.pto", "--param", "rows=16", "-p", "tile-loop"], "unknown pass 'tile-loop'"),
@@ -208,6 +210,7 @@ def test_the_plot_is_a_picture(folder: Path) -> None:
 def test_mistakes_are_one_message(arguments: list[str], message: str, folder: Path) -> None:
     (folder / "k.pto").write_text(kernel(), encoding="utf-8")
     (folder / "k.launch.toml").write_text('program = "../k.pto"\n[tune]\nrows = [16]\n', encoding="utf-8")
+    (folder / "n.launch.toml").write_text('program = "k.pto"\n[tune]\nrows = [16]\nn = [1]\n', encoding="utf-8")
     result = tune(*arguments)
     assert result.exit_code == 2, result.output
     assert message in result.output and "Traceback" not in result.output

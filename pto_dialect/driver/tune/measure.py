@@ -25,7 +25,7 @@ from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
 
 from ..advice.trial import peaks, run_quietly
-from ..inputs import CPP_SUFFIXES, OF_COMMAND_LINE, read_program
+from ..inputs import CPP_SUFFIXES, OF_COMMAND_LINE, Input, read_program
 from ..launch.cpp_keys import CppCommand, cpp_input
 from ..launch.document import LaunchError
 from ..launch.paths import Folder
@@ -98,6 +98,10 @@ class Tuner:
             found.module = self._module(plan, found.candidate, self.target or plan.target)
         return found.module
 
+    def input_of(self, candidate: Candidate) -> Input:
+        """The program of a candidate as a file. Raises ``LaunchError``."""
+        return self._item(self._plan(candidate))
+
     def compare_with(self, candidate: Candidate) -> None:
         """Takes the program of ``candidate`` without its passes for the reference, where it runs so, nothing is
         expected, and the program does not depend on what varies. Raises ``LaunchError``."""
@@ -146,13 +150,17 @@ class Tuner:
 
     def _text(self, plan: Plan, candidate: Candidate, target: str | None) -> str:
         """The program, of a C++ kernel as its definitions make it. Raises ``LaunchError`` for what cannot be read."""
-        step = plan.steps[0]
-        text, found = read_program(cpp_input(step.program, step.entry, step.cpp, self.cpp), target)
+        item = self._item(plan)
+        text, found = read_program(item, target)
         if found and found[0].severity is Severity.ERROR:
             if found[0].span is not None and found[0].rule not in OF_COMMAND_LINE:
                 raise Refused(_first(found))
             raise candidate.document.error(("program",), found[0].message)
         return text
+
+    def _item(self, plan: Plan) -> Input:
+        step = plan.steps[0]
+        return cpp_input(step.program, step.entry, step.cpp, self.cpp)
 
     def _module(self, plan: Plan, candidate: Candidate, target: str | None) -> ModuleOp:
         text = self._text(plan, candidate, target)
