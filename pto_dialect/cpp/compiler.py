@@ -54,6 +54,8 @@ _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
 """What the option -H prints for each file."""
 _DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (?:fatal error|error|warning|note): ")
 _UNENDED = "unterminated '#pragma clang attribute push'"
+ENTRY_FILE = "--entry"
+"""The file of what the option of this name says, in messages of the compiler."""
 _ENTRY_LINE = 'extern "C" { auto *__pto_entry = &%s; }\n'
 
 
@@ -132,7 +134,7 @@ def _whole_text(blanked: str, name: str, entry: str | None, late: Sequence[str])
     if entry is not None:
         if not _ENTRY.match(entry.strip()):
             raise BadOption(f"'{entry}' is no function, nor a template with its arguments such as kernel<half, 128>")
-        instance = f'#line 1 "--entry"\n{_ENTRY_LINE % entry.strip()}'
+        instance = f'#line 1 "{ENTRY_FILE}"\n{_ENTRY_LINE % entry.strip()}'
     defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
     head = f"#include <pto/pto-inst.hpp>\n{defined}" if late else ""
     return f'{head}#line 1 "{quoted}"\n{blanked}\n#pragma clang attribute pop\n{instance}'

@@ -21,6 +21,7 @@ from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.diagnostics.source import Span
 
 from .compiler import (
+    ENTRY_FILE,
     INCLUDE,
     BadOption,
     CompileError,
@@ -31,8 +32,10 @@ from .compiler import (
     cores_of,
 )
 from .compilers import CompilerMissing
+from .entries import list_of
 from .errors import TranslationError
 from .ir_cache import IrCache, header_version
+from .launches import is_template, kernel_names
 from .llvm.location import SourceLocation
 from .wording import in_cpp
 
@@ -97,7 +100,10 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
         raise CppError((Diagnostic(OPTION, Severity.ERROR, str(error)),)) from None
     except CompileError as error:
         rule = INCLUDED if isinstance(error, IncludeError) else COMPILE
-        raise CppError(tuple(_compiler_messages(str(error), files, rule))) from None
+        found = tuple(_compiler_messages(str(error), files, rule))
+        if options.entry is not None and all(one.span and one.span.source.name == ENTRY_FILE for one in found):
+            raise CppError((_entry_message(options.entry, text, found),)) from None
+        raise CppError(found) from None
     except TranslationError as error:
         raise CppError((_translation_message(error, files, _first_kernel(text, name)),)) from None
     errors = tuple(dict.fromkeys(_translation_message(error, files, _first_kernel(text, name)) for error in wrong))
@@ -205,6 +211,17 @@ def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagn
     # A mistake of the user may leave declarations of the headers incomplete.
     own = [one for one in found if one.span is None or not _is_ours(one.span)]
     yield from own or found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
+
+
+def _entry_message(entry: str, text: str, found: tuple[Diagnostic, ...]) -> Diagnostic:
+    """An error of the compiler about ``--entry`` alone, as one of the command line."""
+    names = kernel_names(text)
+    known = list_of([f"{name}<...>" if is_template(name, text) else name for name in names])
+    if entry.partition("<")[0].strip().rpartition("::")[2] in names:
+        reasons = (one.message for one in found if "__pto_entry" not in one.message)
+        reason = next(reasons, "they do not fit its parameters")
+        return Diagnostic(OPTION, Severity.ERROR, f"--entry: the arguments of {entry} are wrong: {reason}", help=known)
+    return Diagnostic(OPTION, Severity.ERROR, f"--entry: the file has no kernel {entry}", help=known or None)
 
 
 def _is_ours(span: Span) -> bool:

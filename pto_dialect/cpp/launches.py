@@ -31,6 +31,7 @@ _TEMPLATE_LIMIT = 2000
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 
 _WORD = re.compile(r"\w+")
+_KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(\w+)\s*\(")
 _SWITCHES = {
     "vector": frozenset({"__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"}),
     "cube": frozenset({"__DAV_CUBE__", "__DAV_C220_CUBE__", "__DAV_C310_CUBE__"}),
@@ -98,6 +99,11 @@ def find_cores(text: str) -> tuple[str, ...]:
     if any(map(_CUBE_WORD.fullmatch, words)):
         return CORES if switched == ["vector"] else ("cube",)
     return ("vector",)
+
+
+def kernel_names(text: str) -> list[str]:
+    """The functions that a text declares as kernels, templates too."""
+    return list(dict.fromkeys(_KERNEL.findall(without_comments(text))))
 
 
 def is_template(entry: str, text: str) -> bool:

@@ -202,6 +202,26 @@ def test_all_kernels_of_a_file_are_checked(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("nope", "the file has no kernel nope"),
+        ("plus<float, 64, 3>", "the arguments of plus<float, 64, 3> are wrong: they do not fit its parameters"),
+        ("plus<nope, 3>", "the arguments of plus<nope, 3> are wrong: use of undeclared identifier 'nope'"),
+    ],
+)
+def test_entry_that_is_none_is_an_error_of_the_command_line(folder: Path, entry: str, message: str) -> None:
+    text = """#include <pto/pto-inst.hpp>
+    __global__ AICORE void one(__gm__ int *x) { x[0] = 1; }
+    template <typename T, int N> __global__ AICORE void plus(__gm__ T *x) { x[0] = N; }
+    """
+    (folder / "k.cpp").write_text(text, encoding="utf-8")
+    result = run_command("pto-opt", ["k.cpp", "--entry", entry])
+    assert result.stderr.decode() == (
+        f"error: --entry: {message} [cpp-option]\n  help: name one: --entry one, --entry 'plus<...>'\n1 error\n"
+    )
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ("-DMORE", f"the file has several kernels|name one: {COPIES}, --entry other"),
@@ -318,3 +338,13 @@ def test_file_that_is_no_text_has_one_error(folder: Path, data: bytes, message: 
     result = command("pto-opt --verify-only k.cpp")
     assert result.exit_code == 1
     assert message in result.stderr.decode() and result.stderr.decode().endswith("1 error\n")
+
+
+@pytest.mark.parametrize(("n", "message"), [(10, "n is small"), (1, "n > 2")])
+def test_assertion_says_its_message_or_its_condition(folder: Path, n: int, message: str) -> None:
+    text = """#include <pto/pto-inst.hpp>
+    __global__ AICORE void one(__gm__ int *x, int n) { PTO_ASSERT(n < 9, "n is small"); PTO_ASSERT(n > 2); x[0] = n; }
+    """
+    (folder / "k.cpp").write_text(text, encoding="utf-8")
+    result = run_command("pto-run", ["k.cpp", "--arg", "x=zeros:i32:4", "--arg", f"n={n}"])
+    assert f"error: {message} [assertion]" in result.stderr.decode()
