@@ -23,6 +23,7 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.options import SanitizeOptions
+from pto_dialect.targets.profile import MOST_BLOCKS
 
 from .events import Compiled, Launched, tell, watching
 from .instrumented import collect, instrumented_kernel
@@ -162,7 +163,12 @@ class Device:
 
 
 def told(client: str, filename: str, kernel: Kernel, values: Sequence[Any], blocks: int, jobs: int = 1) -> list[Any]:
-    """Runs a kernel of a client, and reports the launch and its findings to the observers."""
+    """Runs a kernel of a client, and reports the launch and its findings to the observers.
+
+    Raises ``BindingError`` for more blocks than a chip launches.
+    """
+    if blocks > MOST_BLOCKS:
+        raise BindingError(f"a launch has at most {MOST_BLOCKS} blocks, found {blocks}")
     started = perf_counter()
     finished = False
     try:

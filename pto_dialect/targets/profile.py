@@ -16,6 +16,9 @@ from .tile_layouts import LayoutRequirement
 from .tile_pairs import AccStore, ElemPair, LocPair
 from .tile_rules import TileRules
 
+MOST_BLOCKS = 65_535
+"""Blocks that the chips can launch at once: they count them in 16 bits."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:

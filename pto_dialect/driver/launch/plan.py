@@ -10,6 +10,7 @@ from typing import NamedTuple, get_args
 
 from pto_dialect.runtime.memory.spaces import Fill
 from pto_dialect.targets.backend import BACKENDS, Backend, backend_named
+from pto_dialect.targets.profile import MOST_BLOCKS
 from pto_dialect.targets.release import release_named, unknown_release
 
 from ..inputs import CPP_SUFFIXES
@@ -43,9 +44,6 @@ DIRECTIONS = ("in", "out", "inout", "none")
 
 CORES = ("cube", "vector", "vector0", "vector1")
 """Where a function of a group may run."""
-
-MOST_BLOCKS = 65_535
-"""Blocks that the chips can launch at once: they count them in 16 bits."""
 
 MOST_RANKS = 64
 """Ranks that one launch file may have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -35,8 +36,8 @@ def change(module: ModuleType) -> None:
         self._output_dir.mkdir(parents=True, exist_ok=True)
         path = self._artifact_paths()[0]
         path.write_text(f"{built}\n", encoding="utf-8")
-        text = located_text(built) or str(built)
         name = self._fn.__name__
+        text = located_text(built, name, list(signature(self._fn).parameters)) or str(built)
         self._lib = Library(Launched(text, name, str(path), target_of(self._npu_arch), self._enable_insert_sync))
         self._compiled = True
 

@@ -31,10 +31,11 @@ class Launched:
         self.entry = entry
 
     @property
-    def pointers(self) -> list[bool]:
-        """Which arguments are memory, in order. Raises ``ProgramError``."""
+    def pointers(self) -> list[str | None]:
+        """The names of the arguments that are memory, ``None`` for numbers, in order. Raises ``ProgramError``."""
         return [
-            argument_format(type_) is not None for _, type_ in self.program.kernel(self.entry, watching()).arguments
+            None if argument_format(type_) is None else name
+            for name, type_ in self.program.kernel(self.entry, watching()).arguments
         ]
 
     def __call__(self, blocks: int, args: Sequence[Any]) -> None:

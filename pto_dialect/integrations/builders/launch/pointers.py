@@ -45,23 +45,28 @@ def pointer(array: Array) -> int:
     return address
 
 
-def _require_plain(array: Array) -> None:
-    if not (array.flags.c_contiguous and array.flags.writeable):
-        raise BindingError("an array that a kernel gets must be contiguous and writable")
+def _require_plain(array: Array, name: str | None = None) -> None:
+    """Refuses an array whose memory a kernel cannot have; ``name`` is that of the argument, if it is one."""
+    what = "the array" if name is None else f"argument {name}"
+    if not array.flags.c_contiguous:
+        raise BindingError(f"{what} is not contiguous: pass a copy of it, numpy.ascontiguousarray(..)")
+    if not array.flags.writeable:
+        raise BindingError(f"{what} is not writable: kernels get the memory of an array itself, pass a copy of it")
 
 
 @contextmanager
-def addresses(args: Sequence[Any], pointers: Sequence[bool]) -> Iterator[list[Any]]:
-    """``args`` with addresses instead of arrays and tensors where ``pointers`` states that the parameter is one; they
-    are valid inside the ``with`` block."""
+def addresses(args: Sequence[Any], pointers: Sequence[str | None]) -> Iterator[list[Any]]:
+    """``args`` with addresses instead of arrays and tensors where ``pointers`` has the name of a parameter; they are
+    valid inside the ``with`` block."""
     made: list[Any] = []
     added: list[int] = []
     try:
         for position, value in enumerate(args):
-            if position >= len(pointers) or not pointers[position]:
+            name = pointers[position] if position < len(pointers) else None
+            if name is None:
                 made.append(value)
             elif isinstance(value, np.ndarray):
-                _require_plain(value)
+                _require_plain(value, name)
                 address = value.ctypes.data
                 if value.nbytes and not memory.knows(address, value.nbytes):
                     memory.register(address, value.nbytes, value)

@@ -37,6 +37,11 @@ def launched(compiled: Any) -> Launched:
         given = getattr(spec, "insert_sync", None)
         ordered = spec.mode != "explicit" if given is None else bool(given)
         name = spec.function_name
-        text = located_text(compiled.mlir_module()) or compiled.mlir_text()
+        text = located_text(compiled.mlir_module(), name, names_of(compiled._kernel_signature)) or compiled.mlir_text()
         found = _launched[compiled] = Launched(text, name, f"{name}.pto", spec.target_arch, ordered)
     return found
+
+
+def names_of(signature: Any) -> list[str]:
+    """The names of the parameters of a Python function, as far as PTODSL states them."""
+    return [parameter.name for parameter in getattr(signature, "positional_parameters", ())]

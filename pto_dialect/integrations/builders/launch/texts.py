@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from xdsl.ir import Operation
 
-def located_text(module: Any) -> str | None:
-    """The text of a module with locations, if it is one of the modules that this package provides."""
+from pto_dialect.runtime.compile.program import symbol_of
+
+
+def located_text(module: Any, entry: str, names: Sequence[str]) -> str | None:
+    """The text of a module with locations, if it is one of the modules that this package provides; the arguments of
+    function ``entry`` have ``names`` in it."""
     operation = getattr(module, "operation", None)
     get = getattr(operation, "get_asm", None)
-    return None if get is None else str(get(enable_debug_info=True))
+    if operation is None or get is None:
+        return None
+    with _named(operation._x, entry, names):
+        return str(get(enable_debug_info=True))
+
+
+@contextmanager
+def _named(module: Operation, entry: str, names: Sequence[str]) -> Iterator[None]:
+    """Has the arguments of a function names inside the ``with`` block, if there is one for each."""
+    arguments = next((list(op.regions[0].blocks[0].args) for op in module.walk() if _is_function(op, entry)), [])
+    if len(arguments) != len(names):
+        arguments = []
+    before = [one.name_hint for one in arguments]
+    for one, name in zip(arguments, names, strict=False):
+        one.name_hint = one.name_hint or name
+    try:
+        yield
+    finally:
+        for one, name in zip(arguments, before, strict=True):
+            one.name_hint = name
+
+
+def _is_function(op: Operation, name: str) -> bool:
+    return op.name == "func.func" and bool(op.regions[0].blocks) and symbol_of(op) == name

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from pto_dialect.integrations.builders import ir, pto
+from pto_dialect.integrations.builders.dialects import func
 from pto_dialect.integrations.builders.launch import importing, install, pointers, saved
 from pto_dialect.integrations.builders.launch.kernels import Launched as LaunchedKernel
 from pto_dialect.integrations.builders.launch.sanitized import sanitized
+from pto_dialect.integrations.builders.launch.texts import located_text
 from pto_dialect.integrations.events import Event, Launched, instrumented, observed
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.sanitize.options import SanitizeOptions
@@ -144,8 +147,35 @@ def test_address_of_an_array_that_is_gone_is_refused(handles: ModuleType) -> Non
 
 
 def test_array_with_gaps_is_refused(handles: ModuleType) -> None:
-    with pytest.raises(BindingError, match="must be contiguous and writable"):
+    with pytest.raises(BindingError, match="argument x is not contiguous"):
         launch(handles, np.zeros(8, np.float32)[::2], np.zeros(4, np.float32), 2.0)
+
+
+def test_array_that_cannot_be_written_is_refused(handles: ModuleType) -> None:
+    y = np.zeros(4, np.float32)
+    y.flags.writeable = False
+    with pytest.raises(BindingError, match="argument y is not writable"):
+        launch(handles, np.zeros(4, np.float32), y, 2.0)
+
+
+def test_more_blocks_than_a_chip_launches_are_refused(handles: ModuleType) -> None:
+    x = np.zeros(4, np.float32)
+    with pytest.raises(BindingError, match="a launch has at most 65535 blocks, found 1000000000"):
+        launch(handles, x, x.copy(), 2.0, grid=10**9)
+
+
+def test_arguments_are_called_as_in_python(tmp_path: Path) -> None:
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.create()
+        pointer = pto.PtrType.get(ir.F32Type.get())
+        with ir.InsertionPoint(module.body):
+            kernel = func.FuncOp("keep", ([pointer, pointer], []))
+        with ir.InsertionPoint(kernel.add_entry_block()):
+            func.ReturnOp([])
+    text = located_text(module, "keep", ["source", "target"])
+    assert text is not None and "@keep(%source: !pto.ptr<f32, gm>, %target: !pto.ptr<f32, gm>)" in text
+    assert "source" not in str(module)
+    assert LaunchedKernel(text, "keep", "keep.pto", None, True).pointers == ["source", "target"]
 
 
 def test_marshalling_of_the_package_refuses_a_wrong_number_of_arguments(handles: ModuleType) -> None:
