@@ -221,7 +221,8 @@ def errors_of(texts: list[str], headers: Path) -> dict[int, str]:
         if match is None:
             continue
         if match[3] != "note":
-            message = match[4]
+            # Some compilers fail to move the empty output of a check.
+            message = "" if match[4].startswith("failed to rename") else match[4]
         if message and match[1].endswith("texts.cpp"):
             errors.setdefault(sum(at <= int(match[2]) for at in first) - 1, message)
             message = ""
