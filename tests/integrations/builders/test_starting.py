@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = "from ptoas.mlir import ir\nfrom mlir.ir import Context\nassert Context is ir.Context\nprint(ir.__name__)\n"
 OURS = "pto_dialect.integrations.builders.ir"
 RUN = (sys.executable, "-m", "pto_dialect.integrations.builders")
@@ -83,6 +85,59 @@ def test_pytest_option_and_variable(tmp_path: Path) -> None:
 def test_missing_file_is_an_error_of_the_command() -> None:
     ended = run(*RUN, "missing.py")
     assert ended.returncode == 2 and "there is no file 'missing.py'" in ended.stderr
+
+
+def test_checks_are_taken_only_with_an_equals_sign(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\n")
+    for options in (["--sanitize"], ["--sanitize=race,init"], ["--save", str(tmp_path / "out"), "--sanitize"]):
+        ended = run(*RUN, "--quiet", *options, str(script), "--sanitize", "x")
+        assert (ended.stdout, ended.stderr, ended.returncode) == ("['--sanitize', 'x']\n", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sanitize=foo", __file__], "--sanitize: there is no check 'foo'; checks are "),
+        (["--save", __file__, __file__], f"--save: cannot write below '{__file__}': File exists"),
+        (["-c", "print(1)"], "cannot run 'print(1)': No such file or directory"),
+    ],
+)
+def test_mistakes_of_the_command_are_one_line(options: list[str], message: str) -> None:
+    ended = run(*RUN, "--quiet", *options)
+    usage, told = ended.stderr.splitlines()
+    assert (ended.returncode, ended.stdout, message in told) == (2, "", True), ended.stderr
+    assert usage.startswith("usage: ")
+
+
+@pytest.mark.parametrize("name", ["nope.mod", "nope", "os.nope", ".", "a b"])
+def test_missing_module_is_told_as_by_python(name: str) -> None:
+    ended = run(*RUN, "--quiet", "-m", name)
+    assert (ended.returncode, ended.stderr) == (1, f"{sys.executable}: No module named {name}\n")
+
+
+def test_interrupted_program_shows_its_own_frames(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass\n")
+    ended = run(*RUN, "--quiet", str(script))
+    frames = [line for line in ended.stderr.splitlines() if line.startswith("  File")]
+    assert ended.returncode == 130 and ended.stderr.endswith("KeyboardInterrupt\n")
+    assert len(frames) == 1 and str(script) in frames[0]
+
+
+def test_fault_of_a_launch_shows_the_frames_of_the_program(tmp_path: Path) -> None:
+    script = tmp_path / "build.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from pto_dialect.integrations.builders.launch.kernels import Launched\n"
+        "text = 'func.func @f(%x: !pto.ptr<f32>) { return }'\n"
+        "Launched(text, 'f', 'f.pto', None, True)(10**9, [np.zeros(4, np.float32)])\n"
+    )
+    ended = run(*RUN, "--quiet", str(script))
+    assert [line.strip() for line in ended.stderr.splitlines() if line.startswith("  File")] == [
+        f'File "{script}", line 4, in <module>'
+    ]
+    assert ended.stderr.endswith("BindingError: a launch has at most 65535 blocks, found 1000000000\n")
 
 
 def test_error_of_a_program_is_its_own(tmp_path: Path) -> None:
