@@ -15,7 +15,7 @@ from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
 
 from .builder.error import at
 from .read.tokens import COMMENT, SPACE, Tok, integer
-from .types.attributes import unescape
+from .types.attributes import literals_of, unescape
 
 _ALIAS_USE = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<arrow>->\s*)?(?P<name>[!#][A-Za-z_][\w$]*)(?![\w$.<])')
 _LEADING = re.compile(SPACE)
@@ -147,8 +147,8 @@ def number_attribute(token: Tok, type_: Attribute) -> Attribute:
         if isinstance(type_, IntegerType):
             width = type_.width.data
             unsigned = type_.signedness.data is builtin.Signedness.UNSIGNED
-            most = 1 << (width - 1 if type_.signedness.data is builtin.Signedness.SIGNED else width)
-            if not (0 if unsigned else -(1 << max(width - 1, 0))) <= value < most:
+            least, most = literals_of(type_)
+            if not least <= value <= most:
                 mended = (wider_integer(width),)
                 raise at(token, "literal-range", f"{text} does not fit into {type_}", None, *mended)
             if width and value >= 1 << (width - 1) and not unsigned:

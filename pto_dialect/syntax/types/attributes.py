@@ -245,3 +245,12 @@ def int_list(attr: Attribute | None) -> list[int] | None:
     if isinstance(attr, DenseArrayBase):
         return [int(v) for v in attr.get_values()]
     return None
+
+
+def literals_of(type_: builtin.IntegerType | builtin.IndexType) -> tuple[int, int]:
+    """The least and the greatest literal of an integer type; one without a sign has those of both kinds."""
+    width = type_.width.data if isinstance(type_, builtin.IntegerType) else 64
+    signedness = type_.signedness.data if isinstance(type_, builtin.IntegerType) else builtin.Signedness.SIGNLESS
+    least = 0 if signedness is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
+    bits = width - 1 if signedness is builtin.Signedness.SIGNED else width
+    return least, (1 << bits) - 1

@@ -8,13 +8,12 @@ from typing import Any
 
 from xdsl.dialects import builtin as xb
 from xdsl.ir import Attribute as XAttribute
-from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.syntax.types.parser import intern_type
 
 from .. import ir
 from ..declare import ATTRIBUTE, OPERAND, RESULT, Convert, Form, Infer, Parameter, make_class, make_form, make_function
-from ..ir.attributes import unwrap, whole
+from ..ir.attributes import integer_attribute, unwrap, whole
 from ..ir.operations import register_view
 from ..ir.structure import value_of
 from ..ir.types import read_type
@@ -67,10 +66,7 @@ def to_integer(width: int) -> Convert:
     """Returns what makes an attribute of so many bits of a number."""
 
     def convert(value: Any) -> XAttribute:
-        try:
-            return xb.IntegerAttr(whole(value, "the value"), width, truncate_bits=True)
-        except VerifyException as error:
-            raise ValueError(str(error)) from None
+        return integer_attribute(value, xb.IntegerType(width))
 
     return convert
 

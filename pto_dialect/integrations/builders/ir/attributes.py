@@ -9,12 +9,11 @@ from typing import Any, ClassVar, TypeVar
 from xdsl.dialects import builtin as xb
 from xdsl.ir import Attribute as XAttribute
 from xdsl.ir import TypeAttribute
-from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.syntax.errors.types import TypeSyntaxError
-from pto_dialect.syntax.types.attributes import parse_attribute
+from pto_dialect.syntax.types.attributes import literals_of, parse_attribute
 
 from .context import Context, Location, any_context, need_context
 from .errors import MLIRError
@@ -178,6 +177,16 @@ def whole(value: object, what: str) -> int:
     return int(index(value))
 
 
+def integer_attribute(value: object, type_: xb.IntegerType | xb.IndexType, what: str = "the value") -> xb.IntegerAttr:
+    """Returns the attribute of a number that is a literal of its type. Raises ``TypeError`` and ``ValueError``."""
+    number = whole(value, what)
+    least, most = literals_of(type_)
+    if not least <= number <= most:
+        shown = number if number.bit_length() <= 128 else f"a number of {number.bit_length()} bits"
+        raise ValueError(f"{shown} does not fit into {type_}, which has {least} to {most}")
+    return xb.IntegerAttr(number, type_, truncate_bits=True)
+
+
 @wraps(xb.UnitAttr)
 class UnitAttr(Attribute):
     """The attribute without a value."""
@@ -280,11 +289,7 @@ class IntegerAttr(Attribute):
         of = unwrap(type, "the type of IntegerAttr.get")
         if not isinstance(of, (xb.IntegerType, xb.IndexType)):
             raise ValueError(f"an IntegerAttr has an integer or index type, found {type}")
-        number = whole(value, "the value of IntegerAttr.get")
-        try:
-            return wrap(xb.IntegerAttr(number, of, truncate_bits=True))
-        except VerifyException as error:
-            raise ValueError(str(error)) from None
+        return wrap(integer_attribute(value, of, "the value of IntegerAttr.get"))
 
     @property
     def value(self) -> int:

@@ -6,14 +6,13 @@ from typing import Any
 
 from xdsl.dialects import builtin as xb
 from xdsl.ir import Attribute as XAttribute
-from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, enum_attr
 from pto_dialect.ir.core.base import Slot
 from pto_dialect.ir.core.kinds import ARRAY, BOOL, STRING, SYMBOL, UNIT, Kind
 
 from ..declare import Convert
-from ..ir.attributes import unwrap, whole
+from ..ir.attributes import integer_attribute, unwrap, whole
 from .enums import PtoEnum
 
 _LISTS = frozenset((("pto.subview", "sizes"),))
@@ -39,10 +38,7 @@ def _attribute(value: Any) -> XAttribute:
 
 
 def _number(type_: Any, value: Any) -> XAttribute:
-    try:
-        return xb.IntegerAttr(whole(value, "the value"), type_, truncate_bits=True)
-    except VerifyException as error:
-        raise ValueError(str(error)) from None
+    return integer_attribute(value, type_)
 
 
 def _bool(value: Any) -> XAttribute:
