@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,9 @@ CPP_SUFFIXES = (".cpp", ".cc", ".cxx", ".cce")
 
 OF_COMMAND_LINE = frozenset(("cpp-compiler", "cpp-option"))
 """Rules about inputs that a command line breaks, not a program."""
+
+MOST_PIPED = 1 << 26
+"""Bytes of an input that is no regular file."""
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -84,8 +88,17 @@ def _files_below(folder: str) -> Iterator[str]:
     for directory, subfolders, files in os.walk(folder):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for file in sorted(files):
-            if file.endswith(SUFFIX):
-                yield os.path.normpath(os.path.join(directory, file))
+            path = os.path.normpath(os.path.join(directory, file))
+            if file.endswith(SUFFIX) and not _is_special(path):
+                yield path
+
+
+def _is_special(path: str) -> bool:
+    """Whether a path names a pipe, a socket or a device; none of them ends as files do."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def total_size(inputs: Sequence[Input]) -> int:
@@ -131,12 +144,25 @@ def read_text(item: Input) -> tuple[str, Diagnostic | None]:
     data = item.data
     if data is None:
         try:
-            with open(item.path, "rb") as stream:
-                data = stream.read()
+            data = _content(item)
         except OSError as error:
             message = f"cannot read '{item.path}': {error.strerror or error}"
             return "", Diagnostic("input-unreadable", Severity.ERROR, message)
     return decode(data, item.name)
+
+
+def _content(item: Input) -> bytes:
+    """The bytes of a file, or of what a pipe has until its end. Raises ``OSError``."""
+    is_file = stat.S_ISREG(os.stat(item.path).st_mode)
+    if not is_file and item.is_cpp:
+        raise OSError("a C++ kernel is a regular file")
+    with open(item.path, "rb") as stream:
+        if is_file:
+            return stream.read()
+        data = stream.read(MOST_PIPED + 1)
+    if len(data) > MOST_PIPED:
+        raise OSError(f"it is no regular file and has more than {MOST_PIPED >> 20} MiB")
+    return data
 
 
 def decode(data: bytes, name: str) -> tuple[str, Diagnostic | None]:

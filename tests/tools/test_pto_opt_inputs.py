@@ -4,9 +4,11 @@ import json
 import os
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from pto_dialect.driver import inputs
 from run_lines import CommandResult, run_command
 
 GOOD = b"func.func @f() {\n  return\n}\n"
@@ -136,6 +138,32 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     result = opt(tmp_path / "loop.pto")
     assert result.exit_code == 1
     assert "cannot read" in stderr(result) and "[input-unreadable]" in stderr(result)
+
+
+def test_a_device_without_an_end_is_not_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MOST_PIPED", 1 << 20)
+    result = opt("/dev/zero")
+    assert result.exit_code == 1
+    assert stderr(result).startswith("error: cannot read '/dev/zero': it is no regular file and has more than 1 MiB [")
+
+
+def test_a_pipe_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pto")
+    writer = Thread(target=(tmp_path / "pipe.pto").write_bytes, args=(GOOD,))
+    writer.start()
+    result = opt(tmp_path / "pipe.pto")
+    writer.join()
+    assert (result.exit_code, result.stdout.decode()) == (0, PRINTED)
+
+
+def test_a_pipe_is_no_kernel_and_no_program_of_a_folder(tree: Path) -> None:
+    os.mkfifo(tree / "pipe.cpp")
+    result = opt(tree / "pipe.cpp")
+    assert result.exit_code == 1
+    told = f"error: cannot read '{tree / 'pipe.cpp'}': a C++ kernel is a regular file [input-unreadable]\n"
+    assert stderr(result).startswith(told)
+    os.mkfifo(tree / "deep" / "pipe.pto")
+    assert stderr(opt(tree / "deep")).startswith("1 file: 1 ok")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
