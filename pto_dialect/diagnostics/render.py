@@ -1,5 +1,6 @@
 """Diagnostics as text for people, in the manner of compilers: place, severity, message, line, caret."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
@@ -15,6 +16,8 @@ MAX_COLUMNS = 160
 """Source lines wider than this are shown as a window around the caret."""
 
 _ELLIPSIS = "..."
+_LONG_NAME = re.compile(rf"[\w$.-]{{{MAX_COLUMNS},}}")
+_KEPT = 60
 _INDENT = "  "
 
 _BOLD = "\x1b[1m"
@@ -87,7 +90,12 @@ class _Writer:
 
 
 def _message_lines(message: str) -> list[str]:
-    return [visible(part) for part in message.split("\n")]
+    return [visible(shortened(part)) for part in message.split("\n")]
+
+
+def shortened(text: str) -> str:
+    """``text`` with the beginnings of names that are longer than a line."""
+    return text if len(text) <= MAX_COLUMNS else _LONG_NAME.sub(lambda name: name[0][:_KEPT] + _ELLIPSIS, text)
 
 
 def excerpt(span: Span) -> tuple[str, int, str]:

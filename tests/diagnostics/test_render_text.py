@@ -227,3 +227,10 @@ def test_color() -> None:
 )
 def test_summary(counts: Counts, expected: str) -> None:
     assert summary(counts) == expected
+
+
+def test_very_long_names_are_shortened() -> None:
+    name = "a" * 1_000_000
+    found = Diagnostic("rule", Severity.ERROR, f"@{name} is there twice", help=f"rename @{name}, or remove it")
+    short = f"@{'a' * 60}..."
+    assert render_text([found]) == f"error: {short} is there twice [rule]\n  help: rename {short}, or remove it\n"

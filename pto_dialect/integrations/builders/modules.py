@@ -25,6 +25,18 @@ _MODULES: dict[str, str] = {
 ROOTS = ("ptoas.mlir", "mlir")
 
 
+class _Missing:
+    """Says which modules there are where one is imported that no other finder knows."""
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Raises ``ModuleNotFoundError`` for modules of `mlir` that are not provided."""
+        above, _, name = fullname.rpartition(".")
+        if above in (f"{_HERE}.dialects", *(f"{root}.dialects" for root in ROOTS)):
+            raise ModuleNotFoundError(f"there is no dialect {name!r} here; there are {', '.join((*DIALECTS, 'pto'))}")
+        if above in ROOTS:
+            raise ModuleNotFoundError(f"there is no module {name!r} of mlir here; there are dialects and ir")
+
+
 def put_modules() -> None:
     """Puts the modules into ``sys.modules`` under both names."""
     ours = {name: import_module(path, _HERE) for name, path in _MODULES.items()}
@@ -35,6 +47,7 @@ def put_modules() -> None:
         package.ir, package.dialects = ours["ir"], ours["dialects"]  # pyright: ignore[reportAttributeAccessIssue]
         for name, module in ours.items():
             sys.modules[f"{root}.{name}"] = module
+    sys.meta_path.append(_Missing())
     # A package `ptoas` without bindings has other modules, which are used.
     try:
         above = import_module("ptoas")

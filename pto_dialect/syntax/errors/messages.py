@@ -108,7 +108,9 @@ def _explained(s: Situation) -> Message:
         found = missing_mark(s) or unknown_operation(token.text)
     found = found or separator_error(s) or word_error(s) or missing_mark(s)
     if found is not None:
-        return found if found.help is not None or s.head is None else found._replace(help=usage(s.head.text))
+        if found.help is not None or found.rule == "op-unknown" or s.head is None:
+            return found
+        return found._replace(help=usage(s.head.text))
     if token.type == "$END" and "RBRACE" in s.expected:
         return Message("parse-unbalanced", "the file ends inside a region", "add the missing '}'")
     if s.begins_statement and s.head is not None and s.previous is not None:

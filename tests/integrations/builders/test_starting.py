@@ -154,3 +154,18 @@ def test_start_loads_neither_numpy_nor_the_run_time() -> None:
     code = "from pto_dialect.integrations.builders import install\ninstall(quiet=True)\nimport sys\n"
     code += "print([name for name in sys.modules if name in ('numpy', 'torch', 'pto_dialect.runtime')])\n"
     assert run(sys.executable, "-c", code).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("line", ["from ptoas.mlir.dialects import linalg", "import mlir.dialects.linalg"])
+def test_missing_dialect_is_told_with_those_that_there_are(tmp_path: Path, line: str) -> None:
+    (tmp_path / "build.py").write_text(f"{line}\n")
+    ended = run(*RUN, "--quiet", str(tmp_path / "build.py"))
+    dialects = "arith, builtin, cf, func, index, llvm, math, memref, scf, vector, pto"
+    told = f"ModuleNotFoundError: there is no dialect 'linalg' here; there are {dialects}"
+    assert ended.stderr.splitlines()[-1] == told
+
+
+def test_missing_module_of_mlir_is_an_import_error(tmp_path: Path) -> None:
+    (tmp_path / "build.py").write_text("try:\n  from mlir import passmanager\nexcept ImportError as e:\n  print(e)\n")
+    ended = run(*RUN, "--quiet", str(tmp_path / "build.py"))
+    assert ended.stdout == "there is no module 'passmanager' of mlir here; there are dialects and ir\n"

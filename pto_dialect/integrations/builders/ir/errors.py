@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
-from pto_dialect.diagnostics.render import render_text
+from pto_dialect.diagnostics.render import render_text, shortened
 
 
 class MLIRError(Exception):
@@ -15,8 +15,9 @@ class MLIRError(Exception):
     __module__ = "mlir.ir"
 
     def __init__(self, message: str, error_diagnostics: Sequence[Diagnostic] = ()) -> None:
-        super().__init__(message, error_diagnostics)
-        self.message = message
+        # The text of diagnostics has lines of the program, and marks below them.
+        self.message = message if error_diagnostics else shortened(message)
+        super().__init__(self.message, error_diagnostics)
         self.error_diagnostics = list(error_diagnostics)
 
     def __str__(self) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp as XModuleOp
 from xdsl.ir import Operation as XOperation
 
+from pto_dialect.diagnostics.render import shortened
+
 from .build import locate
 from .context import Context, Location, need_location
 from .operations import Operation, operation_of, text_of, view_of
@@ -90,7 +92,7 @@ class SymbolTable:
     def __getitem__(self, name: str) -> Any:
         found = self._symbols().get(name)
         if found is None:
-            raise KeyError(f"there is no symbol {name!r}")
+            raise KeyError(shortened(f"there is no symbol {name!r}"))
         return view_of(found)
 
     def __contains__(self, name: str) -> bool:

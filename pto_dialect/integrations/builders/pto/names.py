@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pto_dialect.diagnostics.render import shortened
 from pto_dialect.diagnostics.suggest import did_you_mean
 
 from .classes import ALIASES
@@ -16,4 +17,4 @@ def unknown_name(name: str) -> str:
     known = (*TYPES, *ENUM_CLASSES, *ATTRIBUTE_CLASSES, *FUNCTIONS, *class_names(), *function_names(), *ALIASES)
     near = did_you_mean(name, known)
     hint = f"; did you mean {' or '.join(near[:2])}?" if near else ""
-    return f"pto has no operation, type or enumeration {name!r}{hint}"
+    return shortened(f"pto has no operation, type or enumeration {name!r}{hint}")
