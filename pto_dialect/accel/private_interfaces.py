@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 class PrivateInterface(NamedTuple):
     """Names ``names`` of ``owner``, a module or ``module:Class``, of the distribution ``library`` (``python`` for its
-    own modules). ``fallback`` says what the package does without them; empty where it needs them."""
+    own modules, ``ptodsl`` for both packages of that name). ``fallback`` says what the package does without them; empty
+    where it needs them."""
 
     library: str
     owner: str
@@ -21,6 +22,7 @@ class PrivateInterface(NamedTuple):
 
 
 _CONSTRUCT = "pto_dialect/accel/operations/construct.py"
+_LAUNCH = "pto_dialect/integrations/builders/launch"
 _DEFINITIONS = "pto_dialect/accel/operations/deferred_definitions.py"
 
 PRIVATE_INTERFACES = (
@@ -70,6 +72,26 @@ PRIVATE_INTERFACES = (
         "pygls.protocol:JsonRPCProtocol",
         ("_send_data", "_send_response", "_shutdown"),
         "pto_dialect/lsp/protocol.py",
+    ),
+    PrivateInterface("python", "ctypes:LibraryLoader", ("_dlltype",), f"{_LAUNCH}/aot/library.py"),
+    PrivateInterface("ptodsl", "ptodsl._runtime.launch", ("_marshal_launch_args",), f"{_LAUNCH}/ptoas_handle.py"),
+    PrivateInterface(
+        "ptodsl", "ptodsl._runtime.launch:LaunchHandle", ("_compiled", "_grid"), f"{_LAUNCH}/ptoas_handle.py"
+    ),
+    PrivateInterface(
+        "ptodsl",
+        "ptodsl._runtime.launch:CompiledKernelHandle",
+        ("_kernel_signature", "_module_spec"),
+        f"{_LAUNCH}/ptoas_handle.py",
+    ),
+    PrivateInterface(
+        "ptodsl",
+        "ptodsl.compiler.jit:JitWrapper",
+        (
+            *("_artifact_paths", "_compiled", "_enable_insert_sync", "_fn", "_lib", "_meta_data", "_npu_arch"),
+            *("_output_dir", "_resolve_runtime_arg_types"),
+        ),
+        f"{_LAUNCH}/csl_wrapper.py",
     ),
 )
 """All of them."""

@@ -15,8 +15,12 @@ from pto_dialect.accel.private_interfaces import PRIVATE_INTERFACES, PrivateInte
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for folder in ("pto_dialect", "tools") for path in sorted((ROOT / folder).rglob("*.py"))]
-PUBLIC = {"", "_asdict", "_replace", "_fields", "_run_ptoas", "_log", "_template"}
-"""Public names of named tuples, what the package gives to PyPTO, and an attribute that it gives to operations."""
+PUBLIC = {
+    *("", "_asdict", "_replace", "_fields", "_run_ptoas", "_log", "_ods_common"),
+    *("_template", "_builders_view", "_builders_wrapper"),
+}
+"""Public names of named tuples, what the package gives to PyPTO and to builders, and attributes that it gives to
+operations."""
 
 
 def owner_of(interface: PrivateInterface) -> Any:
@@ -47,6 +51,8 @@ def _names(function: Any) -> tuple[str, ...]:
 def test_library_has_the_private_names(interface: PrivateInterface) -> None:
     if interface.library == "pygls":
         pytest.importorskip("pygls", reason="the extra lsp is not installed")
+    if interface.library == "ptodsl":
+        pytest.importorskip(interface.owner.partition(":")[0], reason="this ptodsl is not installed")
     number = platform.python_version() if interface.library == "python" else version(interface.library)
     try:
         owner = owner_of(interface)

@@ -22,8 +22,14 @@ ALLOWED = {
     ("pto_dialect/runtime/run/rank_processes.py", "multiprocessing.synchronize"),
     # Inside ``clean_start``.
     ("pto_dialect/driver/sweep/cluster.py", "LocalCluster"),
+    # The user's own program, which the command line names.
+    ("pto_dialect/integrations/builders/__main__.py", "runpy"),
+    ("pto_dialect/integrations/builders/__main__.py", "subprocess"),
+    # The name of a module that is replaced while such a program runs.
+    ("pto_dialect/integrations/builders/launch/importing.py", "subprocess"),
 }
-"""Types and connections, which start nothing, and what starts inside of the function that makes the start clean."""
+"""Types and connections, which start nothing, what starts inside of the function that makes the start clean, and the
+command whose purpose is to start a program of the user."""
 
 
 def starts(tree: ast.AST) -> Iterator[str]:

@@ -15,14 +15,14 @@ import pytest
 pytest.importorskip("distributed", reason="clusters need the extra cluster")
 
 SERVE = """import os, sys
-from pto_dialect.driver.sweep.cluster import Place, connected
+from pto_dialect.driver.sweep.cluster import ClusterAddress, connected
 
 def fill():
     return 7
 
 if __name__ == "__main__":
     dashboard = sys.argv[1] == "dashboard"
-    with connected(Place("local:1", show_dashboard=print if dashboard else None)) as client:
+    with connected(ClusterAddress("local:1", show_dashboard=print if dashboard else None)) as client:
         assert client.submit(fill, pure=False).result() == 7
         pids = [os.getpid(), *client.run(os.getpid, nanny=True).values(), *client.run(os.getpid).values()]
         print(client.scheduler.address, *client.scheduler_info()["workers"], flush=True)
@@ -170,32 +170,35 @@ SCHEDULERS = [
 def test_a_scheduler_without_certificates_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, told: str
 ) -> None:
-    from pto_dialect.driver.sweep.cluster import ClusterError, Place, connected
+    from pto_dialect.driver.sweep.cluster import ClusterAddress, ClusterError, connected
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scheduler.json").write_text('{"address": "tcp://host:8786"}', encoding="utf-8")
     with (
         pytest.raises(ClusterError, match=f"the cluster at '{told}' has no TLS: .* --insecure"),
-        connected(Place(place)),
+        connected(ClusterAddress(place)),
     ):
         pass
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "{}", "[1]", "\xff"])
 def test_a_file_that_is_none_of_a_scheduler(tmp_path: Path, text: str) -> None:
-    from pto_dialect.driver.sweep.cluster import ClusterError, Place, connected
+    from pto_dialect.driver.sweep.cluster import ClusterAddress, ClusterError, connected
 
     path = tmp_path / "scheduler.json"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(ClusterError, match="is no file of a Dask scheduler"), connected(Place(str(path), True)):
+    with (
+        pytest.raises(ClusterError, match="is no file of a Dask scheduler"),
+        connected(ClusterAddress(str(path), True)),
+    ):
         pass
 
 
 def test_a_scheduler_with_certificates_needs_ours(tmp_path: Path) -> None:
-    from pto_dialect.driver.sweep.cluster import ClusterError, Place, connected
+    from pto_dialect.driver.sweep.cluster import ClusterAddress, ClusterError, connected
 
     told = re.escape("no scheduler answers at 'tls://127.0.0.1:9'")
-    with pytest.raises(ClusterError, match=told), connected(Place("tls://127.0.0.1:9")):
+    with pytest.raises(ClusterError, match=told), connected(ClusterAddress("tls://127.0.0.1:9")):
         pass
 
 

@@ -186,7 +186,7 @@ def test_the_assembler_and_orchestrations_of_pypto(hostile: Hostile) -> None:
 from pto_dialect.integrations.pypto import host_code, platform
 
 os.environ["PATH"] = ".:" + os.environ["PATH"]
-print(host_code._compiler())
+print(host_code.find_host_compiler())
 program = os.path.join(platform._assembler_folder(), "ptoas")
 print(subprocess.run([program, "--version"], capture_output=True, text=True).stdout)
 """

@@ -10,7 +10,7 @@ from pto_dialect.ir.core import types as t
 
 from .carried import End, Insertion, begin, bind_tensor, changes, insert, is_tensor, merge
 from .errors import fail
-from .expression import Expr, binary
+from .expression import Expr, binary, quoted
 from .writer import View, Writer, emits
 
 if TYPE_CHECKING:
@@ -258,8 +258,7 @@ def emit_function_call(op: Operation, w: Writer) -> None:
 def emit_assertion(op: Operation, w: Writer) -> None:
     """A check at run time."""
     text = getattr(op.properties.get("msg"), "data", "") or getattr(op.attributes.get("msg"), "data", "")
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    w.line(f'PTO_ASSERT({w.get(op.operands[0], op).text}, "{quoted}");')
+    w.line(f"PTO_ASSERT({w.get(op.operands[0], op).text}, {quoted(text)});")
 
 
 @emits("pto.trap")

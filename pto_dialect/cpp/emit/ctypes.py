@@ -118,7 +118,7 @@ class Aliases:
 
     def _name(self, text: str, hint: str) -> str:
         if text not in self._known:
-            self._known[text] = self._names.fresh(hint)
+            self._known[text] = self._names.take(hint)
         return self._known[text]
 
 

@@ -14,6 +14,21 @@ _BINARY = {
 }
 
 
+def quoted(text: str) -> str:
+    """Returns a string literal; what a terminal would not show as it is, is escaped."""
+    return '"' + "".join(_escaped(letter) for letter in text).replace("??", "?\\?") + '"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    if letter == "\n":
+        return "\\n"
+    if letter.isprintable():
+        return letter
+    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", "surrogatepass"))
+
+
 class Expr(NamedTuple):
     """A text, its precedence, and its value if it is a constant integer."""
 

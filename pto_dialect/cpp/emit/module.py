@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _KIND = "pto.kernel_kind"
 _SWITCHES = {"cube": "__DAV_CUBE__", "vector": "__DAV_VEC__"}
 
+_CONTRACTED = frozenset(("arith.mulf",))
+_NO_CONTRACTION = "// Products and sums of scalars are rounded one by one.\n#pragma STDC FP_CONTRACT OFF"
+
 
 class Function(NamedTuple):
     """A function of a program: its symbol, the operation, whether another function calls it, and the core that it is
@@ -56,6 +59,8 @@ def emit_module(module: ModuleOp, source: str = "", target: str | None = None) -
     if pair:
         texts.append(_kernel_of_both(pair, shared))
     parts = [_head(source, shared.target), "#include <pto/pto-inst.hpp>\nusing namespace pto;"]
+    if any(op.name in _CONTRACTED for op in module.walk()):
+        parts.append(_NO_CONTRACTION)
     if shared.aliases.lines():
         parts.append("\n".join(shared.aliases.lines()))
     parts += [scalars.HELPERS[name] for name in sorted(shared.helpers)]

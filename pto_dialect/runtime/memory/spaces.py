@@ -85,6 +85,11 @@ class Arena:
         self.constant = False
         self._bytes: ByteArray | None = None
 
+    @property
+    def is_null(self) -> bool:
+        """Whether it has no bytes, so that its address is that of a null pointer."""
+        return not self.capacity
+
     @classmethod
     def from_array(
         cls,

@@ -157,7 +157,7 @@ class AddressMap:
 
     def base(self, arena: Arena) -> int:
         """Returns the first address of a buffer; one without bytes is a null pointer."""
-        if not arena.capacity:
+        if arena.is_null:
             return 0
         for index, known in enumerate(self._arenas):
             if known is arena:

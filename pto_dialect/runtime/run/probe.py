@@ -32,6 +32,11 @@ class GrowingArena(Arena):
         self._number = np.array([number], dtype) if number else None
         self._unit = dtype.itemsize
 
+    @property
+    def is_null(self) -> bool:
+        """False: it has the bytes that are accessed."""
+        return False
+
     def reaches(self, low: int, high: int) -> bool:
         """Grows the buffer up to byte ``high`` if possible."""
         if low < 0 or high > MOST_BYTES:

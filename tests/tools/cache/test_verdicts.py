@@ -240,7 +240,7 @@ def test_other_texts_names_and_options_have_entries_of_their_own(kept: Verdicts)
         *(options._replace(verify_diagnostics=True), options._replace(split_input=True)),
         *(options._replace(generic=True), options._replace(debuginfo=True), options._replace(portable=False)),
         *(options._replace(schematic=True), options._replace(plans=False), options._replace(proving=60.0)),
-        *(options._replace(allow_open=True), options._replace(release="0.55")),
+        *(options._replace(allow_open=True), options._replace(release="0.55"), options._replace(language="cpp")),
         *(policy._replace(allow=frozenset(["a"])), policy._replace(deny=frozenset(["a"]))),
         *(policy._replace(werror=True), policy._replace(pedantic=True), policy._replace(max_errors=1)),
     )

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any, ClassVar, TextIO, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp as XModuleOp
+from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute as XAttribute
 from xdsl.ir import Operation as XOperation
 from xdsl.ir import Region as XRegion
@@ -280,8 +281,7 @@ class OperationBase:
 
 
 def _name(op: XOperation) -> str:
-    stated = getattr(op, "op_name", None) if op.name == "builtin.unregistered" else None
-    return op.name if stated is None else stated.data
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 
 def _has_location(op: XOperation) -> bool:

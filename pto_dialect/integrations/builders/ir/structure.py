@@ -12,6 +12,8 @@ from xdsl.ir import OpResult as XOpResult
 from xdsl.ir import Region as XRegion
 from xdsl.ir import SSAValue
 
+from pto_dialect.ir.core_dialects.func import FuncOp
+
 from .attributes import unwrap, wrap
 from .context import Context, any_context
 
@@ -275,7 +277,7 @@ def name_of(value: SSAValue) -> str:
     owner = value.owner
     op = owner if isinstance(owner, XOperation) else owner.parent_op()
     root = op
-    while op is not None and op.name != "func.func":
+    while op is not None and not isinstance(op, FuncOp):
         root, op = op, op.parent_op()
     root = op or root
     if root is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core_dialects.func import FuncOp
 from pto_dialect.runtime.compile.program import symbol_of
 
 
@@ -39,4 +40,4 @@ def _named(module: Operation, entry: str, names: Sequence[str]) -> Iterator[None
 
 
 def _is_function(op: Operation, name: str) -> bool:
-    return op.name == "func.func" and bool(op.regions[0].blocks) and symbol_of(op) == name
+    return isinstance(op, FuncOp) and bool(op.regions[0].blocks) and symbol_of(op) == name
