@@ -10,10 +10,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from .diagnostic import Diagnostic, Note
-from .locations import NOWHERE, Frame, Location, Locations, enclosing_location, location_at
 from .source import SourceFile, Span
+
+if TYPE_CHECKING:
+    from .locations import Frame, Location
 
 SUFFIXES = frozenset(
     (".c", ".cc", ".cce", ".cpp", ".cu", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".mlir", ".pto", ".py")
@@ -168,6 +171,8 @@ def _read_below(folder: str, name: str) -> str | None:
 
 def location_of(span: Span | None) -> Location:
     """Returns the location of the statement at ``span``."""
+    from .locations import NOWHERE, enclosing_location, location_at  # deferred: start-up
+
     if span is None:
         return NOWHERE
     source = span.source
@@ -224,7 +229,7 @@ def shown(found: Diagnostic) -> Diagnostic:
 
 def _may_be_located(span: Span | None) -> bool:
     """Returns whether the text around ``span`` names other files: most programs do not."""
-    return span is not None and (Locations.of(span.source).are_present or Origins.stated(span.source) is not None)
+    return span is not None and ("loc(" in span.source.text or Origins.stated(span.source) is not None)
 
 
 def _spelled(found: Diagnostic, origins: Origins) -> Diagnostic:

@@ -24,7 +24,6 @@ from pto_dialect.diagnostics.suggest import near_hint, near_words
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 
-from ..errors.element_names import element_suggestion
 from ..errors.types import TypeSyntaxError, parameter_text
 
 SPACE_ALIASES = {
@@ -84,6 +83,8 @@ def _space(parameter: Any) -> str:
 
 def _unknown_element(word: str, start: int, end: int) -> TypeSyntaxError:
     """Returns the error for a token in place of an element type."""
+    from ..errors.element_names import element_suggestion  # deferred: start-up
+
     close = element_suggestion(word)
     help = f"did you mean {close}?" if close else "for example f16, bf16, f32, i8, i32 or !pto.hif8"
     mended = (replace(word, close) if close else missing_pointee(),)

@@ -19,7 +19,6 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.nesting import FUNCTIONS, too_deep
 from pto_dialect.nesting import RULE as NESTING
 
-from ..errors.type_misfit import misfit
 from ..errors.type_names import type_suggestion
 from ..errors.types import TypeSyntaxError
 from ..read.grammar import load_grammar
@@ -65,6 +64,8 @@ class TypeLexer:
         while position < end:
             found = match(data, position)
             if found is None:
+                from ..errors.type_misfit import misfit  # deferred: start-up
+
                 raise misfit(data, position, position + 1)
             kind, text = found.lastgroup, found.group()
             start, position = position, found.end()
@@ -251,6 +252,8 @@ def _read(text: str) -> Attribute:
         elif negative := _NEGATIVE_SIZE.search(text, 0, token.start):
             message, (start, end) = f"sizes are not negative, found {negative.group()}", negative.span()
         else:
+            from ..errors.type_misfit import misfit  # deferred: start-up
+
             raise misfit(text, token.start, token.end) from None
         raise TypeSyntaxError("type-syntax", message, start, end) from None
     return result
