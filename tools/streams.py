@@ -21,9 +21,13 @@ BROKEN_PIPE = 141
 
 def discard_output() -> None:
     """Lets Python's last flush succeed although nobody reads the output any more."""
+    _discard(sys.stdout, sys.stderr)
+
+
+def _discard(*streams: Any) -> None:
     with suppress(OSError, ValueError):
         devnull = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
+        for stream in streams:
             os.dup2(devnull, stream.fileno())
 
 
@@ -114,5 +118,10 @@ def write_stdout(text: str) -> None:
     if sys.stdout.isatty():
         text = shown(text)
     stream = sys.stdout.buffer
-    stream.write(text.encode("utf-8"))
-    stream.flush()
+    try:
+        stream.write(text.encode("utf-8"))
+        stream.flush()
+    except OSError:
+        # What is left in the buffer would fail again when Python ends.
+        _discard(stream)
+        raise
