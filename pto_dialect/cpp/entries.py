@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from .errors import TranslationError
+from .launches import is_template, kernel_names
 from .llvm.reader import Module
 
 RUNTIME_ENTRIES = ("kernel_entry", "aicore_kernel")
 """Functions that a run time calls with an array of arguments."""
 
 _ENTRY = "pto.entry"
-_TEMPLATE = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}()]*\b__global__\b[^;{}()]*?(\w+)\s*\(")
 _LENGTH = re.compile(r"\d+")
 _UNNAMED = "_GLOBAL__N_"
 _MOST_LISTED = 12
@@ -63,7 +63,7 @@ def _is_named(entry: str, name: str, readable: str) -> bool:
 
 def _templates(sources: Mapping[str, str]) -> list[str]:
     """The kernels of the texts that are templates."""
-    return [match[1] for text in sources.values() for match in _TEMPLATE.finditer(text)]
+    return [name for text in sources.values() for name in kernel_names(text) if is_template(name, text)]
 
 
 def several_kernels(modules: Sequence[Module], names: Sequence[str], entry: str | None) -> TranslationError:
