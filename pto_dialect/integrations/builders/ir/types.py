@@ -46,7 +46,7 @@ class Type(Attribute):
 _plain[True] = Type
 
 
-class _Scalar(Type):
+class PlainType(Type):
     """Base of types without parameters."""
 
     __slots__ = ()
@@ -75,7 +75,7 @@ def _scalar(name: str, spelling: str, base: type[Type] = FloatType) -> type[Any]
     found = BUILTIN_SCALARS.get(spelling)
     of = parse_type(spelling) if found is None else found
     fields = {"_type": of, "_classes": (type(of),), "__doc__": f"The type `{spelling}`.", "__module__": __name__}
-    return wraps(type(of))(type(name, (_Scalar, base), fields))
+    return wraps(type(of))(type(name, (PlainType, base), fields))
 
 
 IndexType = _scalar("IndexType", "index", Type)

@@ -15,7 +15,7 @@ from pto_dialect.syntax.types.parser import intern_type
 
 from ..ir.attributes import DYNAMIC, WRAPPERS, Attribute, read_attribute, unwrap, whole, wrap, wraps
 from ..ir.context import Context, need_context
-from ..ir.types import Type, read_type
+from ..ir.types import PlainType, Type, read_type
 from .enums import ATTRIBUTE_CLASSES, ENUM_CLASSES
 
 
@@ -164,20 +164,6 @@ class VMIMaskType(_Layout):
         return self._x.granularity  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class _Plain(Type):
-    """Base of types without parameters."""
-
-    __slots__ = ()
-
-    _type: ClassVar[XAttribute]
-
-    @classmethod
-    def get(cls, context: Context | None = None) -> Any:
-        """Returns the type."""
-        need_context(context)
-        return wrap(cls._type)
-
-
 _PLAIN = {
     "AlignType": t.AlignType,
     "AsyncSessionType": t.AsyncSessionType,
@@ -197,7 +183,7 @@ _PLAIN = {
 def _plain(name: str, cls: type[PtoType]) -> type[Any]:
     of = intern_type(cls())
     fields = {"_type": of, "__doc__": f"The type `{of}`.", "__module__": __name__}
-    return wraps(cls)(type(name, (_Plain,), fields))
+    return wraps(cls)(type(name, (PlainType,), fields))
 
 
 @wraps(t.StructType)
