@@ -227,9 +227,20 @@ def shown(found: Diagnostic) -> Diagnostic:
     return _spelled(found._replace(span=seen, notes=tuple(notes), fixes=(), remedies=()), Origins.of(found.span.source))
 
 
+class LocationsPresent:
+    """The fact of a text whether it may have locations, a truth value."""
+
+
 def _may_be_located(span: Span | None) -> bool:
     """Returns whether the text around ``span`` names other files: most programs do not."""
-    return span is not None and ("loc(" in span.source.text or Origins.stated(span.source) is not None)
+    if span is None:
+        return False
+    source = span.source
+    # The text is searched once, however many diagnostics it has.
+    has_locations = source.facts.get(LocationsPresent)
+    if has_locations is None:
+        has_locations = source.facts[LocationsPresent] = "loc(" in source.text
+    return has_locations or Origins.stated(source) is not None
 
 
 def _spelled(found: Diagnostic, origins: Origins) -> Diagnostic:
