@@ -98,6 +98,7 @@ CLEAN: dict[str, tuple[str, ...]] = {
     "a number is an operand": ("load x", "MTE2>S", "get x", "MTE2>V", "scale"),
     "other bytes": ("load x", "MTE2>S", "set x", "fill y", "V>MTE3", "store y"),
     "a barrier of the scalar unit": ("load x", "MTE2>S", "set x", "barrier S", "add y x"),
+    "a barrier of the scalar unit while all pipes are idle": ("set x", "barrier S", "add y x"),
     "dsb": ("load x", "MTE2>S", "set x", "dsb UB", "add y x"),
 }
 

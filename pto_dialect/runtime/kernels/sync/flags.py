@@ -57,7 +57,7 @@ def barrier(op: PtoOp, g: Generator) -> None:
     if g.queued and _pipe(op, "pipe") == "PIPE_ALL":
         g.emitter.line("yield from core.join_all()")
     if g.queued and _pipe(op, "pipe") == "PIPE_S":
-        g.emitter.line("yield")
+        g.emitter.line("core.drain()")
 
 
 @kernels({"pto.record_event": "set_flag", "pto.wait_event": "wait_flag"})
