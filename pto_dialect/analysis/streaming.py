@@ -17,7 +17,8 @@ from pto_dialect.ir.core.operands import first_of, shown
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.ir.core.walk import ancestors
-from pto_dialect.targets.vector_unit import VL_BYTES
+from pto_dialect.ir.tile.expand import TRowExpandOp
+from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
 from .constants import constant_of
 
@@ -71,6 +72,18 @@ def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: s
     theirs = _tiles_of(first.op, "reads" if kind == "war" else "writes")
     return bool(mine & theirs) and all(
         one == other and one in shared for one in mine for other in theirs if one.may_overlap(other)
+    )
+
+
+def waits_for_vector_unit(op: Operation) -> bool:
+    """Whether ``op`` is complete only after all earlier work of the vector unit of a2a3, which needs no barrier then.
+
+    The header reads each value of ``trowexpand`` with the scalar unit, after a flag from V, unless the result is one
+    block of 32 bytes wide.
+    """
+    return isinstance(op, TRowExpandOp) and any(
+        isinstance(tile.type, TileBufType) and tile.type.cols * (byte_width(tile.type.element) or 0) != VLANE_BYTES
+        for tile in _tiles_of(op, "outs")
     )
 
 

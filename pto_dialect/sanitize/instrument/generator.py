@@ -10,8 +10,10 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.scalar_cache import maintenance_of
+from pto_dialect.analysis.streaming import waits_for_vector_unit
 from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.facts.pipe import Pipe
 from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
@@ -130,11 +132,14 @@ class InstrumentedGenerator(Generator):
         return known if self.lanes is None else [value for value in known if not self.lanes.varies(value)]
 
     def _fence(self, op: Operation) -> None:
-        """Writes the report of barriers on single pipes, and of buffer ids that a pipe acquires or releases."""
+        """Writes the report of barriers on single pipes, of operations that wait like one, and of buffer ids that a
+        pipe acquires or releases."""
         if isinstance(op, BarrierOp | BarrierSyncOp):
             pipe = named_pipe(op.attributes.get("pipe") or op.attributes.get("op_type"))
             if pipe is not None:
                 self.emitter.line(f"core.fence({pipe.value!r})")
+        elif self.sites.arch == "a2a3" and waits_for_vector_unit(op):
+            self.emitter.line(f"core.fence({Pipe.V.value!r})")
         elif (maintained := maintenance_of(op)) is not None:
             pointer = maintained.pointer
             argument = None if pointer is None else f"core.pointer_of({self.names[pointer]})"

@@ -286,6 +286,12 @@ class Tiles:
             one.region.cells(before, 1)[...] = one.content
         return any(not np.array_equal(before[first:stop], arena.memory[first:stop]) for first, stop in runs)
 
+    def _is_meant(self, tile: Allocation, other: Allocation) -> bool:
+        """Whether loads alone have replaced the content of ``tile``, through a tile that no operation reads: it is
+        there for the loads, and what they bring is read through ``tile``."""
+        saved = self.replaced.get(tile.number, [])
+        return bool(saved) and all(one.site.loads_tile for one in saved) and not other.site.is_result_read
+
     def _sources(
         self, context: Context, arena: InstrumentedArena, region: Bytes, target: Allocation
     ) -> tuple[set[int], set[int]]:
@@ -379,7 +385,7 @@ class Tiles:
         ]
         lost_load = (mine.number, number) in self.loads.lost
         planned = mine.shares_bytes(other) and not context.handles and not lost_load
-        planned = planned and (renewed or not self._is_changed(mine, site, arena, runs))
+        planned = planned and (renewed or self._is_meant(mine, other) or not self._is_changed(mine, site, arena, runs))
         if planned and mine.site.number in self.planned:
             return
         if planned:

@@ -159,6 +159,13 @@ class Site:
         """What a person calls the tile that the operation allocates."""
         return label_of(self.op.results[0], "a tile")
 
+    @cached_property
+    def is_result_read(self) -> bool:
+        """Whether some operation may read the tile that the operation allocates through its handle."""
+        return any(
+            _may_read(use.operation, result, self.table.arch) for result in self.op.results for use in result.uses
+        )
+
     def travelled(self, writing: bool) -> tuple[int, ...]:
         """Indices of the operands through which the operation reads or writes tiles whose allocation the text leaves
         open: handles that loops, branches, blocks, choices or calls have passed on, or that a pop has bound."""
@@ -239,6 +246,13 @@ def memory_of(type_: Attribute) -> str | None:
     if isinstance(type_, MemRefType):
         return space_of(type_) or "gm"
     return None
+
+
+def _may_read(op: Operation, value: SSAValue, arch: str) -> bool:
+    if not isinstance(op, PtoOp) or op.results or has_role(op, Role.VIEW):
+        return True
+    groups = operand_groups(op)
+    return any(value in groups.get(name, ()) for name in form_of(op, arch).reads)
 
 
 class Sites:

@@ -42,6 +42,14 @@ def test_the_same_content_is_a_warning() -> None:
     assert findings(*lines, y=0) == ["WARNING mem-overlap"]
 
 
+def test_a_load_through_a_tile_that_nobody_reads_is_a_warning() -> None:
+    """%y is there for the load: C++ kernels load a part of a tile through a second tile at its address."""
+    lines = (*ENDS, load("p", "x"), add("x", "x", "x"), load("q", "y"), add("x", "x", "z"), store("z", "o"))
+    assert findings(*lines, y=0) == ["WARNING mem-overlap"]
+    # Where %y is read as well, the two tiles are in use at the same time.
+    assert findings(*lines, add("y", "y", "z"), y=0) == ["ERROR mem-overlap"]
+
+
 def test_a_value_that_a_loop_carries_in_one_place_is_a_warning() -> None:
     loop = ("scf.for %i = %c0 to %c2 step %c1 {", load("q", "y"), "}")
     lines = (*ENDS, load("p", "x"), add("x", "x", "x"), *loop, store("x", "o"))
