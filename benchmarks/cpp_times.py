@@ -1,15 +1,17 @@
 """Times kernels of the ISA's tests from source to result: this front end beside the ISA's CPU simulator, in one run.
 
-    python benchmarks/cpp_times.py PTO-ISA [NAME...]
+    python benchmarks/cpp_times.py [--build Release|Fastest] PTO-ISA [NAME...]
 
 Both get the kernel function with the same template arguments and the same input files, compile it with nothing kept of
-earlier runs, and write its output, in processes of their own, one after the other. The simulator is compiled without
-optimisation, which is fastest for it. The outputs are compared. The exit code is 1 if one differs or if the median
-ratio is below 5.
+earlier compilations of it, and write its output, in processes of their own, one after the other, with the same
+compiler. What a compiler keeps for all programs is there for both: libraries for the simulator, headers for this
+package. The simulator is compiled as its own script does by default (Release), or without optimisation, which takes it
+the least time (Fastest). The outputs are compared. The exit code is 1 if one differs or if the median ratio is below 5.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,6 +25,10 @@ from time import perf_counter, perf_counter_ns
 import numpy as np
 
 WANTED = 5.0
+BUILDS = {
+    "Release": ("-std=c++23", "-O2", "-DNDEBUG", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong"),
+    "Fastest": ("-std=c++23", "-O0"),
+}
 C_TYPES = {"f32": "float", "i8": "int8_t"}
 TYPES = {"f32": np.float32, "i8": np.int8}
 
@@ -87,17 +93,17 @@ def harness(case: Case, tree: Path, folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def simulate(case: Case, tree: Path, folder: Path) -> None:
+def simulate(case: Case, tree: Path, folder: Path, build: str) -> None:
     """Compiles and runs a kernel with the CPU simulator."""
     (folder / "main.cpp").write_text(harness(case, tree, folder), encoding="utf-8")
     folders = ("include", "include/common", "tests/cpu/stubs", "tests/common")
-    command = [sys.executable, "-m", "ziglang", "c++", "-std=c++23", "-O0", "-w", "-D__CPU_SIM"]
+    command = [sys.executable, "-m", "ziglang", "c++", *BUILDS[build], "-fno-sanitize=all", "-w", "-D__CPU_SIM"]
     command += [f"-I{tree / one}" for one in folders]
     execute([*command, "main.cpp", "-o", "main", "-lpthread"], folder)
     execute(["./main"], folder)
 
 
-def translate(case: Case, tree: Path, folder: Path) -> None:
+def translate(case: Case, tree: Path, folder: Path, _build: str) -> None:
     """Compiles, translates and runs a kernel with this package."""
     out, _, _ = case.parameters[0]
     command = [sys.executable, "-m", "pto_dialect.tools.pto_run", str(tree / case.path), "--entry", case.entry]
@@ -105,7 +111,7 @@ def translate(case: Case, tree: Path, folder: Path) -> None:
         command += ["--arg", f"{name}={folder / name}.bin:{element}:{count}"]
     command += ["--out", f"{out}={folder / 'translated.bin'}", "--quiet", "--force"]
     # A definition of its own: no earlier compilation is used.
-    execute([*command, "-D", f"TIMED_{perf_counter_ns()}"], folder)
+    execute([*command, "--cxx", "ziglang", "-D", f"TIMED_{perf_counter_ns()}"], folder)
 
 
 def execute(command: Sequence[str], folder: Path) -> None:
@@ -114,7 +120,7 @@ def execute(command: Sequence[str], folder: Path) -> None:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}{done.stderr}"[:3000])
 
 
-def compare(case: Case, tree: Path) -> tuple[dict[str, float], dict[str, float], bool]:
+def compare(case: Case, tree: Path, build: str) -> tuple[dict[str, float], dict[str, float], bool]:
     """Seconds of both by the clock and of the processor, and whether their outputs agree."""
     rng = np.random.default_rng(1)
     with TemporaryDirectory() as name:
@@ -125,7 +131,7 @@ def compare(case: Case, tree: Path) -> tuple[dict[str, float], dict[str, float],
         processor: dict[str, float] = {}
         for one in (simulate, translate):
             started, before = perf_counter(), getrusage(RUSAGE_CHILDREN)
-            one(case, tree, folder)
+            one(case, tree, folder, build)
             seconds[one.__name__], after = perf_counter() - started, getrusage(RUSAGE_CHILDREN)
             processor[one.__name__] = sum(after[:2]) - sum(before[:2])
         results = [
@@ -136,16 +142,23 @@ def compare(case: Case, tree: Path) -> tuple[dict[str, float], dict[str, float],
 
 def main(arguments: Sequence[str]) -> int:
     """Prints the table."""
-    tree, chosen = Path(arguments[0]).resolve(), arguments[1:]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tree", type=Path, metavar="PTO-ISA")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--build", choices=BUILDS, default="Release")
+    args = parser.parse_args(arguments)
+    tree = args.tree.resolve()
     ratios: list[float] = []
     by_processor: list[float] = []
     wrong = 0
+    for case in {case.name == "tmatmul": case for case in CASES}.values():
+        compare(case, tree, args.build)  # What the compilers keep for all programs of a core.
     print("            simulator       pto-run         ratio")
     print("kernel      clock    cpu    clock    cpu    clock    cpu  results")
     for case in CASES:
-        if chosen and case.name not in chosen:
+        if args.names and case.name not in args.names:
             continue
-        *times, is_equal = compare(case, tree)
+        *times, is_equal = compare(case, tree, args.build)
         columns = [(one["simulate"], one["translate"]) for one in times]
         ratios.append(columns[0][0] / columns[0][1])
         by_processor.append(columns[1][0] / columns[1][1])

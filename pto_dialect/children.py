@@ -105,16 +105,26 @@ def run_limited(
             )  # fmt: skip
         except OSError as error:
             return 127, str(error)
-        try:
-            code = process.wait(2 * seconds)
-        except subprocess.TimeoutExpired:
-            _end_group(process)
-            code = -9
-        except BaseException:
-            _end_group(process)
-            raise
+        code = _wait(process, 2 * seconds)
         output.seek(0)
         return code, output.read(_MOST_OUTPUT).decode(errors="replace")
+
+
+def _wait(process: Popen[bytes], seconds: float) -> int:
+    """The exit code of a process, which is ended after so many seconds. ``Popen.wait`` with a limit sleeps for up to
+    50 ms after the end of the process."""
+    from threading import Timer  # deferred: start-up
+
+    late = Timer(seconds, _end_group, (process,))
+    late.daemon = True
+    late.start()
+    try:
+        return process.wait()
+    except BaseException:
+        _end_group(process)
+        raise
+    finally:
+        late.cancel()
 
 
 def _end_group(process: Popen[bytes]) -> None:

@@ -18,6 +18,7 @@ ACCELERATIONS = {
     "results": "a program that was checked before is not checked again",
     "host-code": "compiled orchestrations of PyPTO come from the cache folder",
     "cpp-code": "LLVM IR of C++ kernels comes from the cache folder",
+    "cpp-headers": "compiled headers for C++ kernels come from the cache folder",
     "server": "a server answers, where the user wants one",
     "exit": "a command leaves its memory to the system when it ends",
     "collector": "the garbage collector pauses while a program is read, checked, changed or printed",

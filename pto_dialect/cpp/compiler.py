@@ -11,20 +11,20 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from pto_dialect.children import run_limited
+from pto_dialect.cpp import limits as limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
+from pto_dialect.cpp.limits import is_over, run_compiler
 from pto_dialect.cpp.outside import embeds, outside_file
-
-SECONDS = 30
-MEGABYTES = 6000
+from pto_dialect.cpp.precompiled import can_come_first, precompiled
 
 FLAGS = (
-    *("-std=c++20", "-O1", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names", "-UNDEBUG"),
+    *("-std=c++20", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names", "-UNDEBUG"),
     # Loops stay loops, also those that C++ allows to assume finite; calculations stay as they are written.
     *("-fno-finite-loops", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-ffp-contract=off"),
     *("-mllvm", "-disable-lftr", "-mllvm", "-indvars-widen-indvars=false", "-mllvm", "-replexitval=never"),
@@ -45,15 +45,21 @@ CORE_MACROS = {
     ("a5", "vector"): ("__DAV_VEC__", "__DAV_C310_VEC__"), ("a5", "cube"): ("__DAV_CUBE__", "__DAV_C310_CUBE__"),
 }  # fmt: skip
 
-_VARIABLES = ("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "SDKROOT", "DEVELOPER_DIR")
 _DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
 _LATE = re.compile(r"\w*[a-z]\w*(=[^\n\0]*)?\Z")
 """Definitions of names with small letters."""
 _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
 _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
 """What the option -H prints for each file."""
+_MISSING = re.compile(r": fatal error: '[^']*' file not found")
 _DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (?:fatal error|error|warning|note): ")
-_UNENDED = "unterminated '#pragma clang attribute push'"
+_OWN_FILE = "<pto>"
+"""The file of lines above a kernel."""
+_HEAD = f"""\
+#line 1 "{_OWN_FILE}"
+#pragma clang attribute pto.push(__attribute__((always_inline)), apply_to = function)
+"""
+_TAIL = "\n#pragma clang attribute pto.pop\n"
 ENTRY_FILE = "--entry"
 """The file of what the option of this name says, in messages of the compiler."""
 _ENTRY_LINE = 'extern "C" { auto *__pto_entry = &%s; }\n'
@@ -96,20 +102,27 @@ def compile_to_ir(
     blanked, launches = blank_launches(text)
     if entry is not None and is_template(entry, included.whole):
         entry = None  # The launches instantiate it.
-    late = [definition for definition in defines if _LATE.match(definition)]
-    source = _whole_text(blanked, name, entry, late)
-    defines = [definition for definition in defines if definition not in late]
-    options = _options(compiler, name, defines, includes, (target, core), not has_addresses(included.whole))
-    command = (*compiler.command, *options)
+    job = _Job(compiler, included, name, blanked, entry, tuple(defines), tuple(includes), (target, core))
+    command, source = job.plain()
     found = included.lookups()
-    is_kept = cached and found is not None
-    cache = IrCache((compiler.identity, header_version(INCLUDE), *options, source, *(found or ()))) if is_kept else None
+    parts = (compiler.identity, header_version(INCLUDE), *command, source, *(found or ()))
+    cache = IrCache(parts) if cached and found is not None else None
     ir = cache.read() if cache else None
     if ir is None:
-        ir, dependencies = _run(compiler, command, source, included, name)
+        ir, dependencies = _compiled(job)
         if cache:
             cache.write(ir, dependencies)
     return IrText(ir, (*command, name), core, tuple(launches))
+
+
+def _compiled(job: _Job) -> tuple[str, list[str]]:
+    """The text that the compiler makes, and the files that it has read. Where a kernel cannot be compiled after the
+    headers, it is compiled as its text says."""
+    call = job.after_headers()
+    if call is not None:
+        with suppress(_Failed):
+            return _run(job, *call)
+    return _run(job, *job.plain())
 
 
 def cores_of(text: str, name: str, includes: Sequence[str] = ()) -> tuple[str, ...]:
@@ -122,63 +135,89 @@ def compile_command(
     core: str = "vector", cxx: str | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
     """Returns the command that compiles a kernel for one core, without running it."""
-    compiler = find_compiler(cxx)
-    is_auto = not has_addresses(included_files(text, name, includes).whole)
-    return (*compiler.command, *_options(compiler, name, defines, includes, (target, core), is_auto), name)
+    included = included_files(text, name, includes)
+    job = _Job(find_compiler(cxx), included, name, text, None, tuple(defines), tuple(includes), (target, core))
+    return (*job.plain()[0], name)
 
 
-def _whole_text(blanked: str, name: str, entry: str | None, late: Sequence[str]) -> str:
-    """The text that is compiled. Names that headers may use are defined after those of this package."""
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    instance = ""
-    if entry is not None:
-        if not _ENTRY.match(entry.strip()):
-            raise BadOption(f"'{entry}' is no function, nor a template with its arguments such as kernel<half, 128>")
-        instance = f'#line 1 "{ENTRY_FILE}"\n{_ENTRY_LINE % entry.strip()}'
-    defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
-    head = f"#include <pto/pto-inst.hpp>\n{defined}" if late else ""
-    return f'{head}#line 1 "{quoted}"\n{blanked}\n#pragma clang attribute pop\n{instance}'
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is compiled: a text without launches and its options, for a chip and a core."""
+
+    compiler: Compiler
+    included: IncludedFiles
+    name: str
+    text: str
+    entry: str | None
+    defines: tuple[str, ...]
+    includes: tuple[str, ...]
+    chip: tuple[str, str]
+
+    def plain(self) -> tuple[tuple[str, ...], str]:
+        """The command, and the text that is compiled. Names that headers may use are defined after them."""
+        late = [definition for definition in self.defines if _LATE.match(definition)]
+        head = "#include <pto/pto-inst.hpp>\n" if late else ""
+        early = [f"-D{definition}" for definition in self.defines if definition not in late]
+        device = ("-include", "pto_device.hpp")
+        compiler = (*self.compiler.command, *self.compiler.options)
+        command = (*compiler, *self._header_options(), *early, *self._folder_options(), *device)
+        return command, self._whole_text(head, late)
+
+    def after_headers(self) -> tuple[tuple[str, ...], str] | None:
+        """The command and the text for a compiler that has read the headers; ``None`` where that is no possibility."""
+        if not can_come_first(self.included, self.defines):
+            return None
+        command = precompiled(self.compiler, self._header_options())
+        if command is None:
+            return None
+        return (*command, *self._folder_options()), self._whole_text("", self.defines)
+
+    def _header_options(self) -> tuple[str, ...]:
+        is_auto = not has_addresses(self.included.whole)
+        macros = (*TARGET_MACROS[self.chip[0]], *CORE_MACROS[self.chip], *(["__PTO_UNPLACED__"] if is_auto else []))
+        own = (f"-I{INCLUDE}", "-idirafter", os.path.join(INCLUDE, "fallback"))
+        return (*FLAGS, *(f"-D{macro}" for macro in macros), *own)
+
+    def _folder_options(self) -> tuple[str, ...]:
+        for folder in self.includes:
+            if not os.path.isdir(folder):
+                raise BadOption(f"-I names '{folder}', which is no folder")
+        for definition in self.defines:
+            if not _DEFINITION.match(definition):
+                raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")
+        named = (f"-I{os.path.abspath(folder)}" for folder in self.includes)
+        return ("-iquote", os.path.dirname(os.path.abspath(self.name)), *named)
+
+    def _whole_text(self, head: str, late: Sequence[str]) -> str:
+        quoted = self.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+        instance = ""
+        if self.entry is not None:
+            if not _ENTRY.match(self.entry.strip()):
+                text = f"'{self.entry}' is no function, nor a template with its arguments such as kernel<half, 128>"
+                raise BadOption(text)
+            instance = f'#line 1 "{ENTRY_FILE}"\n{_ENTRY_LINE % self.entry.strip()}'
+        defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
+        return f'{_HEAD}{head}{defined}#line 1 "{quoted}"\n{self.text}{_TAIL}{instance}'
 
 
-def _options(
-    compiler: Compiler, name: str, defines: Sequence[str], includes: Sequence[str], chip: tuple[str, str], is_auto: bool
-) -> tuple[str, ...]:
-    for folder in includes:
-        if not os.path.isdir(folder):
-            raise BadOption(f"-I names '{folder}', which is no folder")
-    for definition in defines:
-        if not _DEFINITION.match(definition):
-            raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")
-    macros = [*TARGET_MACROS[chip[0]], *CORE_MACROS[chip], *(["__PTO_UNPLACED__"] if is_auto else [])]
-    return (
-        *FLAGS, *compiler.options, *(f"-D{macro}" for macro in (*macros, *defines)),
-        f"-I{INCLUDE}", "-iquote", os.path.dirname(os.path.abspath(name)),
-        "-idirafter", os.path.join(INCLUDE, "fallback"),
-        *(f"-I{os.path.abspath(folder)}" for folder in includes), "-include", "pto_device.hpp",
-    )  # fmt: skip
+class _Failed(CompileError):
+    """A compilation that ended with an error, after which another one may be tried."""
 
 
-def _run(
-    compiler: Compiler, command: tuple[str, ...], source: str, included: IncludedFiles, name: str
-) -> tuple[str, list[str]]:
+def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[str, list[str]]:
     """The text that the compiler makes, and the files that it has read."""
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
         with open(written, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(source)
-        variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-        variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C"}
-        variables |= {"ZIG_LOCAL_CACHE_DIR": folder, "ZIG_GLOBAL_CACHE_DIR": folder}
-        code, output = run_limited(
-            [*command, *included.options(folder), "-H", written, "-o", made], folder,
-            variables=variables, seconds=SECONDS, megabytes=MEGABYTES,
-        )  # fmt: skip
+        code, output = run_compiler([*command, *job.included.options(folder), "-H", written, "-o", made], folder)
         own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
         files = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
         files = sorted({path for path in files if not path.startswith(own)})
-        _check_includes(files, included, compiler, name)
+        _check_includes(files, job.included, job.compiler, job.name)
         if code != 0 or not os.path.exists(made):
-            raise CompileError(_message(code, _INCLUDED.sub("", output), folder))
+            is_final = is_over(code) or _MISSING.search(output)
+            raise (CompileError if is_final else _Failed)(_message(code, _INCLUDED.sub("", output), folder))
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read(), files
 
@@ -217,22 +256,18 @@ def _message(code: int, output: str, folder: str) -> str:
     lines = [line for line in output.splitlines() if line and not line.startswith("zig: warning")]
     if "clang frontend command failed" in output or "PLEASE submit a bug report" in output:
         return "the compiler crashed; another one may not, --cxx names it"
-    errors = [line for line in lines if "error:" in line]
-    if any(_UNENDED in line for line in errors) and len(errors) > 1:
-        lines = list(_without_unended(lines))
-    elif not errors:
-        is_over = code < 0 or code >= 126
-        limits = f"the compiler did not finish within {SECONDS} s and {MEGABYTES} MB"
-        lines.append(limits if is_over else f"the compiler ended with code {code}")
-    return "\n".join(lines)
+    if not any("error:" in line for line in lines):
+        limits = f"the compiler did not finish within {limited.SECONDS} s and {limited.MEGABYTES} MB"
+        lines.append(limits if is_over(code) else f"the compiler ended with code {code}")
+    return "\n".join(_without_own(lines))
 
 
-def _without_unended(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without the error that a fatal one causes in the headers, and without the number of errors."""
+def _without_own(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without what a fatal error causes at the end of the text, and without the number of errors."""
     is_shown = True
     for line in lines:
         if _DIAGNOSTIC.match(line):
-            is_shown = _UNENDED not in line
+            is_shown = not line.startswith(_OWN_FILE)
         if is_shown and not line.endswith(("error generated.", "errors generated.")):
             yield line
 

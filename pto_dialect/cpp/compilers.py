@@ -16,6 +16,9 @@ from pto_dialect.children import child_environment, run_limited
 
 OLDEST = 15
 _NEWEST_LISTED = 24
+_WITHOUT_CONFIG = 16
+"""The version from which on clang can leave its configuration files out."""
+_SYSTEM = ("/usr/local/include", "/usr/include/x86_64-linux-gnu", "/usr/include")
 _VERSION = re.compile(r"clang version (\d+)")
 
 INSTALL = "install one with `pip install 'pto-dialect[cpp]'`, or name a clang++ with --cxx or $PTO_CXX"
@@ -92,12 +95,17 @@ def _installed_zig() -> tuple[str, ...] | None:
     return None
 
 
-@lru_cache(maxsize=64)
 def is_usable(command: tuple[str, ...]) -> bool:
     """Whether a command is clang of a version that knows what the headers need."""
+    return clang_version(command) >= OLDEST
+
+
+@lru_cache(maxsize=64)
+def clang_version(command: tuple[str, ...]) -> int:
+    """The version of clang that a command is; 0 for other programs."""
     code, output = ask(command, "--version")
     version = _VERSION.search(output)
-    return code == 0 and version is not None and int(version[1]) >= OLDEST
+    return int(version[1]) if code == 0 and version is not None else 0
 
 
 def ask(command: Sequence[str], *options: str) -> tuple[int, str]:
@@ -107,8 +115,18 @@ def ask(command: Sequence[str], *options: str) -> tuple[int, str]:
         return run_limited([*command, *options], None, seconds=30, variables=child_environment() | caches)
 
 
+def is_zig(command: Sequence[str]) -> bool:
+    """Whether a command is that of ziglang."""
+    return command[-1] == "c++" and "zig" in os.path.basename(command[0])
+
+
+def system_folders() -> tuple[str, ...]:
+    """The options for headers of this machine that the compiler of ziglang does not have itself."""
+    return tuple(word for folder in _SYSTEM if os.path.isdir(folder) for word in ("-idirafter", folder))
+
+
 def _options(command: tuple[str, ...]) -> tuple[str, ...]:
     """What a kind of compiler needs to make the same text on every machine."""
-    if command[-1] == "c++" and "zig" in os.path.basename(command[0]):
-        return ("-mcpu=baseline",)
-    return ("--no-default-config",)
+    if is_zig(command):
+        return ("-O1", "-target", "x86_64-linux-gnu", "-mcpu=baseline", *system_folders())
+    return ("-O1", "--no-default-config") if clang_version(command) >= _WITHOUT_CONFIG else ("-O1",)

@@ -37,6 +37,8 @@ class IncludedFiles:
     files: dict[str, str] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
     """Headers of the device's library that are not among those of this package."""
+    has_interface: bool = False
+    """Whether a header of the interface is among them."""
 
     def read(self) -> IncludedFiles:
         """Follows all includes that can be found."""
@@ -57,6 +59,7 @@ class IncludedFiles:
             if os.path.isfile(os.path.join(directory, name)):
                 return os.path.normpath(os.path.join(directory, name))
         if os.path.isfile(os.path.join(self.headers, name)):
+            self.has_interface |= name.startswith("pto/")
             return None
         for directory in ([self.folder] if beside else []) + list(self.folders):
             path = os.path.normpath(os.path.join(directory, name))
@@ -64,6 +67,7 @@ class IncludedFiles:
                 return path
         if _LIBRARY.match(name):
             self.missing.add(name)
+            self.has_interface = True
         return None
 
     @property

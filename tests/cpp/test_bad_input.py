@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pto_dialect.cpp import compiler
+from pto_dialect.cpp import limits
 from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
 
 HEAD = "#include <pto/pto-inst.hpp>\nusing namespace pto;\n"
@@ -184,8 +184,22 @@ def test_template_that_never_ends_is_ended_by_the_compiler() -> None:
     assert found[0] == (3, 54, "recursive template instantiation exceeded maximum depth of 1024", None)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "push(__attribute__((cold)), apply_to = function)",
+            "unterminated '#pragma clang attribute push' at end of file",
+        ),
+        ("pop", "'#pragma clang attribute pop' with no matching '#pragma clang attribute push'"),
+    ],
+)
+def test_attribute_pragma_without_its_counterpart(line: str, message: str) -> None:
+    assert told(HEAD + f"#pragma clang attribute {line}\n" + BEFORE + "}\n") == [(3, 15, message, None)]
+
+
 def test_compiler_is_ended_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "SECONDS", 1)
+    monkeypatch.setattr(limits, "SECONDS", 1)
     lines = "".join(f"template <int N> struct T{i} {{ static constexpr int v = N; }};\n" for i in range(150_000))
     uses = "".join(f"static_assert(T{i}<{i}>::v == {i});\n" for i in range(150_000))
     [(_, _, message, _)] = told(HEAD + lines + uses + BEFORE + "}\n")

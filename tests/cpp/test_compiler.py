@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pto_dialect.children import run_limited
-from pto_dialect.cpp import compiler, compilers
+from pto_dialect.cpp import compilers, limits
 from pto_dialect.cpp.compiler import BadOption, CompileError, IncludeError, compile_to_ir, cores_of
 from pto_dialect.cpp.compilers import CompilerMissing, find_compiler
 
@@ -47,9 +47,9 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
     for name in ("CXX", "PTO_CXX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(compilers, "find_spec", lambda name: None)
-    compilers.is_usable.cache_clear()
+    compilers.clang_version.cache_clear()
     yield
-    compilers.is_usable.cache_clear()
+    compilers.clang_version.cache_clear()
 
 
 def fake_compiler(path: Path, version: str, body: str = "exit 0") -> Path:
@@ -116,7 +116,7 @@ def test_limits_of_time_and_memory() -> None:
 
 def test_compiler_that_is_ended_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = fake_compiler(tmp_path / "clang++", "clang version 20.0.0", "sleep 60")
-    monkeypatch.setattr(compiler, "SECONDS", 0.02)
+    monkeypatch.setattr(limits, "SECONDS", 0.02)
     with pytest.raises(CompileError, match=r"did not finish within 0.02 s and 6000 MB"):
         compile_to_ir("", "kernel.cpp", cxx=str(path), cached=False)
 
@@ -334,7 +334,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def cached(folder: Path, body: str = "") -> tuple[str, bool]:
     """The IR of a kernel that includes a file, and whether a compiler made it now."""
     runs: list[bool] = []
-    run = compiler.run_limited
+    run = limits.run_limited
 
     def counted(*arguments: object, **options: object) -> tuple[int, str]:
         runs.append(True)
@@ -342,7 +342,7 @@ def cached(folder: Path, body: str = "") -> tuple[str, bool]:
 
     text = HEAD + '#include "size.h"\n' + LAUNCH.replace("<float, 64>", "<float, SIZE>") + body
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiler, "run_limited", counted)
+        patch.setattr(limits, "run_limited", counted)
         return compile_to_ir(text, str(folder / "kernel.cpp")).text, bool(runs)
 
 
@@ -398,7 +398,7 @@ def test_cache_folder_that_cannot_be_written(place: str, tmp_path: Path, monkeyp
     for name in ("PTO_CACHE_DIR", "ZIG_GLOBAL_CACHE_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", place)
-    compilers.is_usable.cache_clear()
+    compilers.clang_version.cache_clear()
     assert "ret i32 1" in compile_to_ir('extern "C" int one() { return 1; }', str(tmp_path / "kernel.cpp")).text
 
 

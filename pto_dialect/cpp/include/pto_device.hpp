@@ -175,5 +175,3 @@ PTO_INLINE int printf(const char *, PtoA...)
     return 0;
 }
 }
-
-#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
