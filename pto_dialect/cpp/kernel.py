@@ -56,13 +56,15 @@ _KERNEL = re.compile(r"^[^/\n]*?\b__global__\b", re.MULTILINE)
 class CppOptions:
     """How a kernel is compiled: ``entry`` is a function, or a template with its arguments such as ``kernel<half, 128>``
     (``None``: what the text says), ``defines`` and ``includes`` are those of the compiler, ``cxx`` is its command
-    (``None``: one that is found)."""
+    (``None``: one that is found). ``core`` is the core to compile for, ``vector`` or ``cube`` (``None``: those that the
+    text has code for)."""
 
     entry: str | None = None
     target: str | None = None
     defines: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     cxx: str | None = None
+    core: str | None = None
 
     @property
     def chip(self) -> str:
@@ -88,8 +90,7 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
     it. Where ``every`` is set and no entry is chosen, the program has all kernels of the file that have a translation,
     else the file must have one. Raises :class:`CppError`."""
     every = every and options.entry is None
-    folder = os.path.dirname(name) or "."
-    files = Origins(folder, {name: text}, translated=True, hidden=(INCLUDE + os.sep, "<"), spell=in_cpp)
+    files = origins_of_kernel(text, name)
     try:
         irs = _early.pop((text, name, options), _unknown)()
         irs = _irs(text, name, options) if irs is None else irs
@@ -111,6 +112,12 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
         raise CppError(errors)
     files.register(program)
     return Compiled(program, tuple(one.command for one in irs), errors)
+
+
+def origins_of_kernel(text: str, name: str) -> Origins:
+    """Returns the files that the locations of the program of a C++ text name; ``name`` is that of the text."""
+    folder = os.path.dirname(name) or "."
+    return Origins(folder, {name: text}, translated=True, hidden=(INCLUDE + os.sep, "<"), spell=in_cpp)
 
 
 def compile_early(text: str, name: str, options: CppOptions, modules: Sequence[str]) -> None:
@@ -153,7 +160,7 @@ def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
             cxx=options.cxx, entry=options.entry,
         )  # fmt: skip
 
-    cores = cores_of(text, name, options.includes)
+    cores = _cores(text, name, options)
     if len(cores) == 1:
         return [compiled(cores[0])]
     with ThreadPoolExecutor(len(cores)) as pool:
@@ -165,8 +172,12 @@ def compile_commands(text: str, name: str, options: CppOptions) -> list[tuple[st
     defines, includes = options.defines, options.includes
     return [
         compile_command(text, name, core=core, defines=defines, includes=includes, target=options.chip, cxx=options.cxx)
-        for core in cores_of(text, name, options.includes)
+        for core in _cores(text, name, options)
     ]
+
+
+def _cores(text: str, name: str, options: CppOptions) -> tuple[str, ...]:
+    return cores_of(text, name, options.includes) if options.core is None else (options.core,)
 
 
 def _translated(
@@ -174,7 +185,7 @@ def _translated(
 ) -> tuple[str, list[TranslationError]]:
     """The program, kept from an earlier run where nothing has changed, and the errors of kernels that it leaves out."""
     version = header_version(os.path.dirname(os.path.abspath(__file__)))
-    choice = (str(every), options.entry or "")
+    choice = (str(every), options.entry or "", options.core or "")
     cache = IrCache(("pto", version, name, text, options.chip, *choice, *(one.text for one in irs)))
     program = cache.read()
     errors: list[TranslationError] = []

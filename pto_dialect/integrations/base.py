@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -60,19 +60,14 @@ class Program:
         """
         return self._kept((entry, sanitize), (self.module, entry, self.target), sanitize, None)
 
-    def group(
-        self, functions: Mapping[str, str], sanitize: SanitizeOptions | None = None, beside: Kernel | None = None
+    def together(
+        self, functions: Mapping[str, Function], sanitize: SanitizeOptions | None, beside: Kernel | None
     ) -> Kernel:
-        """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
-
-        ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to names; ``beside`` is an
-        instrumented kernel that runs concurrently on another rank. Raises ``BindingError`` for functions that cannot
-        start together, ``ProgramError`` where they cannot be executed.
-        """
-        together = tuple(sorted(functions.items()))
-        key = together, sanitize, beside
+        """What :func:`group_kernel` returns; the kernel is kept here."""
+        together = sorted(functions.items())
+        key = tuple((core, id(one.program), one.name) for core, one in together), sanitize, beside
         if key not in self._kernels:
-            joined = join([Member(self.module, name, core) for core, name in together])
+            joined = join([Member(one.program.module, one.name, core) for core, one in together])
             self._kept(key, (None, None, self.target), sanitize, joined, beside)
         return self._kernels[key]
 
@@ -92,6 +87,25 @@ class Program:
                 made = instrumented_kernel(*what, self.options, mode, group, beside)
             self._kernels[key] = made
         return self._kernels[key]
+
+
+class Function(NamedTuple):
+    """A function of a program, by its symbol."""
+
+    program: Program
+    name: str
+
+
+def group_kernel(
+    functions: Mapping[str, Function], sanitize: SanitizeOptions | None = None, beside: Kernel | None = None
+) -> Kernel:
+    """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
+
+    ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to functions, of one program or more;
+    ``beside`` is an instrumented kernel that runs concurrently on another rank. Raises ``BindingError`` for functions
+    that cannot start together, ``ProgramError`` where they cannot be executed.
+    """
+    return functions[min(functions)].program.together(functions, sanitize, beside)
 
 
 class Device:

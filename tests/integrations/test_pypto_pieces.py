@@ -104,9 +104,9 @@ def test_numbers(word: int, type_: object, value: object) -> None:
 
 
 def test_words_of_a_task() -> None:
-    words = [3, 2, 1, 1, 4, 1000, 64, 2, 0x000, 11, 0, 1, 7, 0x101, 11, 1, 2, 8, 9]
+    words = [3, 1, 2, 1, 1, 4, 1000, 64, 2, 0x000, 11, 0, 1, 7, 0x101, 11, 1, 2, 8, 9]
     calls = [Call(0, 0, 11, 0, [7]), Call(1, 1, 11, 1, [8, 9])]
-    assert decode(words) == Task(3, [2], [Access(4, 1000, 64)], 2, calls)
+    assert decode(words) == Task(3, [2], [Access(4, 1000, 64)], 2, calls, manual=True)
 
 
 def test_scalars_as_bits() -> None:
@@ -130,12 +130,14 @@ def test_types() -> None:
     CallConfig(enable_pmu=2).validate()
 
 
-def test_modules_are_those_that_are_imported() -> None:
+def test_modules_are_those_that_are_imported(tmp_path: Path) -> None:
     modules = platform.modules()
     assert modules["simpler.task_interface"].DataType is DataType
     assert modules["simpler_setup"].__path__ == []
     compiler = modules["simpler_setup"].KernelCompiler(platform="a5")
-    source = Path(__file__)
+    source = tmp_path / "k.cpp"
+    (tmp_path / "k.pto").write_text(SCALE)
+    assembler.assemble(str(tmp_path / "k.pto"), str(source))
     assert unpacked(compiler.compile_incore(str(source), core_type="aiv")) == source.read_text()
     assert unpacked(compiler.compile_orchestration("runtime", str(source))) == source.read_text()
     levels = modules["simpler_setup.log_config"].parse_level
@@ -147,7 +149,17 @@ def test_without_pypto_the_error_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     if done.returncode == 0:
         pytest.skip("PyPTO is installed")
-    assert "No module named 'pypto'" in done.stderr.splitlines()[-1]
+    assert "No module named 'pypto'; docs/pypto.md has the commands" in done.stderr.splitlines()[-1]
+
+
+def test_another_project_of_its_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pypto").mkdir()
+    (tmp_path / "pypto" / "__init__.py").touch()
+    code = "import sys\ntry: import pto_dialect.integrations.pypto.use\nfinally: print('simpler' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert f"the package pypto in {tmp_path / 'pypto'} is another project" in done.stderr.splitlines()[-1]
+    assert done.stdout == "False\n"
 
 
 CHIP = """

@@ -13,6 +13,7 @@ from ..errors import TranslationError
 from ..llvm.location import SourceLocation
 from ..llvm.model import Function
 from ..llvm.reader import IrError, Module, read_module
+from .arguments.task import unify_parameters
 from .blocks import fill_tables
 from .context import Context, Frames
 from .declared import use_declared
@@ -28,7 +29,6 @@ from .interface import Call, Emitter, Operand
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
 from .prepare import prepare
-from .task_arguments import unify_parameters
 from .writer import location_text
 
 _KINDS = ("vector", "cube")

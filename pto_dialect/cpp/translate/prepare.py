@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..entries import RUNTIME_ENTRIES
 from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
 from ..llvm.reader import Module
+from .arguments.task import split_arguments
 from .calls import PURE, call_name, is_interface, plain_name
 from .linear import width_of
-from .task_arguments import split_arguments
 from .widths import legalize
 
 RETURN = "pto.return"

@@ -6,6 +6,7 @@ whatever is made of the file can be run without the rest. See docs/pypto.md.
 
 from __future__ import annotations
 
+import json
 import sys
 import zlib
 from base64 import b32decode, b32encode
@@ -22,6 +23,7 @@ from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.runtime.compile.program import functions_of
 
 from ..base import Device, Program
+from .deferred import with_registration
 
 CLIENT = "pypto"
 MARK = "// pto-dialect program "
@@ -36,13 +38,15 @@ TARGETS = {"a2": "a2a3", "a3": "a2a3", "a5": "a5"}
 
 class Embedded(NamedTuple):
     """A program in a comment of C++: its number, where it was written, its target and its text; ``ordered`` states that
-    the assembler was called with an option to order the pipes of the cores."""
+    the assembler was called with an option to order the pipes of the cores. ``source`` is the C++ text of a kernel that
+    the program was translated from."""
 
     number: int
     path: str
     target: str | None
     text: str
     ordered: bool = False
+    source: str = ""
 
 
 @lru_cache(1)
@@ -53,6 +57,10 @@ def device() -> Device:
 
 def program_of(embedded: Embedded) -> Program:
     """The verified program. Raises ``ParseError`` or ``VerifyError``."""
+    if embedded.source:
+        from pto_dialect.cpp.kernel import origins_of_kernel  # deferred: start-up
+
+        origins_of_kernel(embedded.source, embedded.path).register(embedded.text)
     return device().compile(embedded.text, embedded.path, embedded.target, embedded.ordered)
 
 
@@ -72,9 +80,8 @@ def assemble(source: str, output: str, flags: Sequence[str] = ()) -> None:
     A file of another kind stays, unless ``flags`` have ``--force``. Raises ``ParseError`` or ``VerifyError`` for a
     wrong program, ``OSError``.
     """
-    text = Path(source).read_text(encoding="utf-8")
-    number = int.from_bytes(sha256(f"{source}\n{text}".encode()).digest()[:8], "little")
-    embedded = Embedded(number, source, target_of(flags), text, ORDERS in flags)
+    text = with_registration(Path(source).read_text(encoding="utf-8"))
+    embedded = Embedded(number_of(source, text), source, target_of(flags), text, ORDERS in flags)
     with forcing(FORCE in flags):
         atomic_write(output, translated(embedded), "cpp")
 
@@ -82,7 +89,7 @@ def assemble(source: str, output: str, flags: Sequence[str] = ()) -> None:
 def translated(embedded: Embedded) -> str:
     """The C++ for a program. Raises ``ParseError`` or ``VerifyError``."""
     program = program_of(embedded)
-    lines = ['#include "pto/pto-inst.hpp"', "using namespace pto;", _comment(embedded)]
+    lines = ['#include "pto/pto-inst.hpp"', "using namespace pto;", comment_of(embedded)]
     for index, name in enumerate(functions_of(program.module)):
         lines += [
             "template <typename... A>",
@@ -91,9 +98,15 @@ def translated(embedded: Embedded) -> str:
     return "\n".join([*lines, ""])
 
 
-def _comment(embedded: Embedded) -> str:
-    words = "\0".join([embedded.path, embedded.target or "", "1" * embedded.ordered, embedded.text])
-    return f"{MARK}{embedded.number} {b32encode(zlib.compress(words.encode())).decode()}"
+def number_of(path: str, text: str) -> int:
+    """The number of the program ``text`` that was written to ``path``."""
+    return int.from_bytes(sha256(f"{path}\n{text}".encode(errors="surrogateescape")).digest()[:8], "little")
+
+
+def comment_of(embedded: Embedded) -> str:
+    """A line of C++ with a program in it."""
+    number, *words = embedded
+    return f"{MARK}{number} {b32encode(zlib.compress(json.dumps(words).encode())).decode()}"
 
 
 def embedded_in(text: str) -> list[Embedded]:
@@ -102,8 +115,7 @@ def embedded_in(text: str) -> list[Embedded]:
     for line in text.splitlines():
         if line.startswith(MARK):
             number, _, packed = line[len(MARK) :].partition(" ")
-            path, target, ordered, program = zlib.decompress(b32decode(packed)).decode().split("\0", 3)
-            found.append(Embedded(int(number), path, target or None, program, bool(ordered)))
+            found.append(Embedded(int(number), *json.loads(zlib.decompress(b32decode(packed)))))
     return found
 
 

@@ -7,7 +7,7 @@ wait run together, as ranks. See docs/pypto.md.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -17,19 +17,23 @@ from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.ranks import Part, run_ranks
 
-from ..base import Program
+from ..base import Function, group_kernel
 from ..events import Launched, tell, watching
 from ..instrumented import collect
 from .domains import Domain
 
 
 class Launch(NamedTuple):
-    """A task of one rank of a domain: functions of a program, on the cores that they are for, on ``values``."""
+    """A task of one rank of a domain: functions, by the cores that they are for, on ``values``."""
 
-    program: Program
-    functions: dict[str, str]
+    functions: Mapping[str, Function]
     values: Sequence[Any]
     blocks: int
+
+    @property
+    def filename(self) -> str:
+        """The program of the first function, for the events of the launch."""
+        return self.functions[min(self.functions)].program.filename
 
 
 class Stopped(Exception):
@@ -45,6 +49,9 @@ class Chip:
         self.done = False
         self.error: BaseException | None = None
         self.waiting: tuple[Domain, Launch] | None = None
+        self.blocked: Callable[[], bool] | None = None
+        """Where the orchestration waits for others: whether it may continue."""
+        self._alone = False
         self._stopped = False
         self._mine = threading.Semaphore(0)
         self._others = threading.Semaphore(0)
@@ -85,17 +92,37 @@ class Chip:
             raise BindingError(f"a task has buffers of several communication domains: {names}")
         return found[0] if found else None
 
-    def carry_out(self, domain: Domain, launch: Launch) -> None:
-        """Runs a task of a domain once the orchestration can continue past it."""
-        kernel = launch.program.group(launch.functions, watching())
-        if not waits(kernel):
-            run_together(domain, [(self.worker, launch)])
-            return
-        self.waiting = domain, launch
+    @property
+    def may_continue(self) -> bool:
+        """True for an orchestration that waits for nothing."""
+        return self.waiting is None and (self.blocked is None or self.blocked())
+
+    def until(self, condition: Callable[[], bool]) -> bool:
+        """Lets other chips continue until ``condition`` holds; False when none of them can."""
+        self.blocked = condition
+        self._give_way()
+        self.blocked = None
+        return not self._alone
+
+    def give_up(self) -> None:
+        """Ends the wait of an orchestration for others, none of which can continue."""
+        self._alone = True
+        self.go_on()
+
+    def _give_way(self) -> None:
         self._others.release()
         self._mine.acquire()
         if self._stopped:
             raise Stopped
+
+    def carry_out(self, domain: Domain, launch: Launch) -> None:
+        """Runs a task of a domain once the orchestration can continue past it."""
+        kernel = group_kernel(launch.functions, watching())
+        if not waits(kernel):
+            run_together(domain, [(self.worker, launch)])
+            return
+        self.waiting = domain, launch
+        self._give_way()
 
 
 def waits(kernel: Kernel) -> bool:
@@ -129,9 +156,9 @@ def run_together(domain: Domain, launches: Sequence[tuple[int, Launch]]) -> None
     first: Kernel | None = None
     parts: list[Part] = []
     for _, one in launches:
-        kernel = one.program.group(one.functions, options)
+        kernel = group_kernel(one.functions, options)
         if first is not None and kernel is not first and options is not None:
-            kernel = one.program.group(one.functions, options, first)
+            kernel = group_kernel(one.functions, options, first)
         first = first or kernel
         parts.append(Part(kernel, one.values, one.blocks))
     started = perf_counter()
@@ -149,5 +176,5 @@ def run_together(domain: Domain, launches: Sequence[tuple[int, Launch]]) -> None
         for part, (_, one) in zip(parts, launches, strict=True):
             findings, stopped = collect(part.kernel)
             functions = tuple(dict.fromkeys(symbol_of(root.function) for root in part.kernel.program.roots.values()))
-            filename = one.program.filename
-            tell(Launched("pypto", filename, functions, part.blocks, seconds, findings, stopped or not finished))
+            ended = stopped or not finished
+            tell(Launched("pypto", one.filename, functions, part.blocks, seconds, findings, ended))

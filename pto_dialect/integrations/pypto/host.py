@@ -152,17 +152,29 @@ def run_jobs(jobs: Sequence[Job], body: Callable[[Job, Chip], None]) -> None:
         while left or going:
             if _start(left, going, body):
                 continue
+            moved = False
             for worker, (job, chip) in list(going.items()):
-                if chip.waiting is None:
+                if chip.may_continue:
                     chip.go_on()
+                    moved = True
                 if chip.done:
                     job.done = True
                     del going[worker]
             if not any(job.ready and job.worker not in going for job in left):
-                meet([chip for _, chip in going.values()])
+                _meet([chip for _, chip in going.values()], moved)
     finally:
         for _, chip in going.values():
             chip.stop()
+
+
+def _meet(chips: Sequence[Chip], moved: bool) -> None:
+    """Runs tasks that wait for signals of each other once nothing else continues."""
+    if moved and any(chip.may_continue for chip in chips):
+        return
+    if any(chip.waiting is not None for chip in chips):
+        meet(chips)
+    elif not moved and chips:
+        chips[0].give_up()
 
 
 def _start(left: list[Job], going: dict[int, tuple[Job, Chip]], body: Callable[[Job, Chip], None]) -> bool:

@@ -10,6 +10,7 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +20,12 @@ from typing import Any
 from pto_dialect.children import python_command
 from pto_dialect.diagnostics.refused import RefusedProgram
 
-from . import assembler, domains, interface, worker
+from . import assembler, domains, external, interface, worker
 from .host_code import HEADERS
 from .objects import packed
+
+_BACKEND = "pypto.backend.pto_backend"
+"""The module of PyPTO that starts the assembler."""
 
 
 class KernelCompiler:
@@ -39,9 +43,27 @@ class KernelCompiler:
         """Folders with headers of orchestrations."""
         return [str(HEADERS)]
 
-    def compile_incore(self, source_path: str, *_: Any, **__: Any) -> bytes:
-        """The object file of a kernel's wrapper."""
-        return packed(Path(source_path).read_text())
+    def compile_incore(
+        self,
+        source_path: str,
+        core_type: str = "aiv",
+        *_: Any,
+        extra_include_dirs: Sequence[str] | None = None,
+        **__: Any,
+    ) -> bytes:
+        """The object file of a kernel's wrapper, or of what stands for a kernel that is C++ of its own.
+
+        Raises ``RuntimeError`` for one that cannot be compiled.
+        """
+        text = Path(source_path).read_text()
+        if assembler.MARK in text:
+            return packed(text)
+        # PyPTO names folders of the run time as well, whose headers are those of the front end here.
+        folders = [one for one in extra_include_dirs or () if not Path(one).is_relative_to(HEADERS)]
+        try:
+            return packed(external.external_text(str(source_path), core_type, self.platform, folders))
+        except (RefusedProgram, ValueError) as error:
+            raise RuntimeError(f"{source_path} cannot be compiled:\n{error}") from error
 
     def compile_orchestration(self, runtime_name: str, source_path: str, *_: Any, **__: Any) -> bytes:
         """The object file of an orchestration."""
@@ -116,13 +138,34 @@ def _assemble(pto_path: str, output_path: str, ptoas_flags: list[str] | None = N
 
 
 def install() -> None:
-    """Installs the replacements; see the package. Raises ``ImportError`` where PyPTO is not installed."""
-    sys.modules.update(modules())
+    """Installs the replacements; see the package. Raises ``ImportError`` where PyPTO is not installed, or another
+    project of its name."""
+    replaced = modules()
+    sys.modules.update(replaced)
+    try:
+        backend: Any = import_module(_BACKEND)
+    except ModuleNotFoundError as error:
+        for name in replaced:
+            sys.modules.pop(name, None)
+        raise _explained(error) from error
     os.environ["PTOAS_ROOT"] = _assembler_folder()
-    backend: Any = import_module("pypto.backend.pto_backend")
     # PyPTO versions that have another function for it start the executable, which does the same more slowly.
     if hasattr(backend, "_run_ptoas"):
         backend._run_ptoas = _assemble
+
+
+def _explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error of an import of PyPTO, with what to do."""
+    if error.name == "pypto":
+        return ModuleNotFoundError(
+            "No module named 'pypto'; docs/pypto.md has the commands that build it", name="pypto"
+        )
+    if error.name is None or not f"{_BACKEND}.".startswith(f"{error.name}."):
+        return error
+    place = ", ".join(import_module("pypto").__path__)
+    other = f"the package pypto in {place} is another project of this name, which `pip install pypto` brings"
+    command = "pip uninstall pypto; docs/pypto.md has the commands that build PyPTO"
+    return ModuleNotFoundError(f"{other}: {command}", name=error.name)
 
 
 def compute_on_one_thread() -> None:

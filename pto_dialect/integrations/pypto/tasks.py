@@ -14,21 +14,31 @@ from xdsl.ir import Attribute
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.compile.program import functions_of
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.per_core import InParts, PerCore
 
-from ..base import Device, Program
+from ..base import Device, Function, Program, group_kernel
 from ..events import watching
 from ..memory import AddressSpace
 from .chips import Chip, Launch
+from .deferred import ARGUMENT, Counter, counters_of, registration
+from .domains import Domain
 
 CORES = ("cube", "vector0", "vector1")
 """The cores of a block, as orchestrations number them."""
 
 ROOTS = ("aic", "aiv0", "aiv1")
 """What the runtime calls them."""
+
+
+_WRITING = frozenset((1, 2, 3))
+"""Tags of tensors that a task writes: output, inout, existing output."""
+
+_NO_DEP = 4
+"""The tag of a tensor that orders nothing."""
 
 
 class Access(NamedTuple):
@@ -50,20 +60,33 @@ class Call(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task: its number, the tasks that it names as earlier ones, its tensors, blocks and what their cores start."""
+    """A task: its number, the tasks that it names as earlier ones, its tensors, blocks and what their cores start;
+    ``manual`` states that it follows the tasks that it names alone."""
 
     number: int
     after: Sequence[int]
     accesses: Sequence[Access]
     blocks: int
     calls: Sequence[Call]
+    manual: bool = False
+
+    def meets(self, other: Task) -> bool:
+        """True when one of both writes what the other accesses."""
+        return any(
+            mine.address < theirs.address + theirs.size
+            and theirs.address < mine.address + mine.size
+            and (mine.tag in _WRITING or theirs.tag in _WRITING)
+            for mine in self.accesses
+            for theirs in other.accesses
+            if _NO_DEP not in (mine.tag, theirs.tag)
+        )
 
 
 def decode(words: Sequence[int]) -> Task:
     """The task that an orchestration has handed over, word by word."""
-    number, blocks, tensors, deps = words[:4]
-    at = 4 + 3 * tensors
-    accesses = [Access(*words[index : index + 3]) for index in range(4, at, 3)]
+    number, manual, blocks, tensors, deps = words[:5]
+    at = 5 + 3 * tensors
+    accesses = [Access(*words[index : index + 3]) for index in range(5, at, 3)]
     after = words[at : at + deps]
     at += deps
     calls: list[Call] = []
@@ -71,7 +94,7 @@ def decode(words: Sequence[int]) -> Task:
         place, program, function, count = words[at : at + 4]
         calls.append(Call(place >> 8, place & 0xFF, program, function, words[at + 4 : at + 4 + count]))
         at += 4 + count
-    return Task(number, after, accesses, blocks, calls)
+    return Task(number, after, accesses, blocks, calls, bool(manual))
 
 
 class Tasks:
@@ -86,38 +109,82 @@ class Tasks:
         self._memory = memory
         self._programs = programs
         self._names: dict[int, list[str]] = {}
+        self._open: dict[int, Task] = {}
+        """Tasks that have not ended, in order."""
+        self._counters: dict[int, list[Counter]] = {}
+        """What those of them wait for that have run."""
+        self._registered: Array | None = None
 
     def run(self, task: Task) -> None:
-        """Runs a task. Raises ``BindingError`` and ``ProgramError``."""
+        """Runs a task, later if it follows one that has not ended. Raises ``BindingError`` and ``ProgramError``."""
+        self._advance()
+        self._open[task.number] = task
+        if not self._follows(task):
+            self._start(task)
+
+    def finish(self) -> None:
+        """Runs the tasks that are left, while other chips continue. Raises as ``run`` does."""
+        while self._advance():
+            if self._chip is None or not self._chip.until(self._may_advance):
+                counters = dict.fromkeys(str(one) for counters in self._counters.values() for one in counters)
+                raise BindingError(f"tasks wait for counters that nobody changes: {'; '.join(counters)}")
+
+    def _may_advance(self) -> bool:
+        return any(all(one.is_reached for one in counters) for counters in self._counters.values())
+
+    def _advance(self) -> bool:
+        """Ends tasks whose counters are reached, and starts those that follow; True when some are left."""
+        while self._may_advance():
+            for number, counters in list(self._counters.items()):
+                if all(one.is_reached for one in counters):
+                    del self._counters[number], self._open[number]
+            for number, task in list(self._open.items()):
+                if number not in self._counters and not self._follows(task):
+                    self._start(task)
+        return bool(self._open)
+
+    def _follows(self, task: Task) -> bool:
+        """True for a task that an earlier one which has not ended has to precede."""
+        earlier = (one for one in self._open.values() if one.number < task.number)
+        return any(one.number in task.after or (not task.manual and task.meets(one)) for one in earlier)
+
+    def _start(self, task: Task) -> None:
+        self._registered = None
+        domain = self._carry_out(task)
+        counters = [] if self._registered is None else counters_of(self._registered, domain)
+        if all(one.is_reached for one in counters):
+            del self._open[task.number]
+        else:
+            self._counters[task.number] = counters
+
+    def _carry_out(self, task: Task) -> Domain | None:
+        """Runs the kernels of a task; returns the domain that it takes part in."""
         by_core: dict[int, list[Call]] = {}
         for call in task.calls:
             by_core.setdefault(call.core, []).append(call)
         if not by_core:
-            return
-        named = {core: self._function(calls[0]) for core, calls in by_core.items()}
-        if len({program for program, _ in named.values()}) > 1:
-            functions = ", ".join(f"@{name}" for _, name in named.values())
-            raise BindingError(f"the cores of a group start functions of several programs: {functions}")
-        program = self._programs[named[min(named)][0]]
-        functions = {CORES[core]: name for core, (_, name) in named.items()}
+            return None
+        functions = {CORES[core]: self._function(calls[0]) for core, calls in by_core.items()}
         if "vector1" in functions and functions["vector1"] == functions.get("vector0"):
             del functions["vector1"]
             functions["vector"] = functions.pop("vector0")
-        kernel = program.group(functions, watching())
+        kernel = group_kernel(functions, watching())
         values = self._values(kernel, by_core)
         domain = self._chip.domain_of(values) if self._chip is not None else None
         if self._chip is not None and domain is not None:
-            self._chip.carry_out(domain, Launch(program, functions, values, task.blocks))
+            self._chip.carry_out(domain, Launch(functions, values, task.blocks))
         else:
-            self._device.run(program, kernel, values, task.blocks)
+            self._device.run(functions[min(functions)].program, kernel, values, task.blocks)
+        return domain
 
-    def _function(self, call: Call) -> tuple[int, str]:
+    def _function(self, call: Call) -> Function:
+        program = self._programs.get(call.program)
+        if program is None:
+            raise BindingError("a task starts a function of a program that is none of the orchestration's")
         names = self._names.get(call.program)
         if names is None:
-            if call.program not in self._programs:
-                raise BindingError("a task starts a function of a program that is none of the orchestration's")
-            names = self._names[call.program] = list(functions_of(self._programs[call.program].module))
-        return call.program, names[call.function]
+            names = self._names[call.program] = list(functions_of(program.module))
+        return Function(program, names[call.function])
 
     def _values(self, kernel: Kernel, by_core: Mapping[int, Sequence[Call]]) -> list[Any]:
         values: list[Any] = []
@@ -131,6 +198,9 @@ class Tasks:
 
     def _value(self, name: str, type_: Attribute, given: Mapping[int, Sequence[int]]) -> Any:
         """The value of one argument, from what each core gets in each block."""
+        if name == ARGUMENT:
+            self._registered = registration() if self._registered is None else self._registered
+            return self._registered
         distinct = {word for words in given.values() for word in words}
         fmt = argument_format(type_)
         if fmt is None:

@@ -246,6 +246,8 @@ def run_orchestration(callable_: ChipCallable, args: TaskArgs, platform: str, ch
         ctypes.c_uint64(len(args.scalars)),
         (ctypes.c_uint64 * len(args.scalars))(*args.scalars),
     )
+    if not raised:
+        tasks.finish()
     if raised:
         raise raised[0]
 

@@ -154,6 +154,7 @@ class AddressMap:
 
     def __init__(self, first: Iterable[Arena] = ()) -> None:
         self._arenas: list[Arena] = [*first]
+        self._null = Arena("gm", 0, name="null pointer")
 
     def base(self, arena: Arena) -> int:
         """Returns the first address of a buffer; one without bytes is a null pointer."""
@@ -166,7 +167,9 @@ class AddressMap:
         return len(self._arenas) * self.GAP
 
     def locate(self, address: int) -> tuple[Arena, int]:
-        """Returns buffer and offset of an address."""
+        """Returns buffer and offset of an address; that of a null pointer has no bytes."""
+        if not address:
+            return self._null, 0
         index = (address + self.GAP // 2) // self.GAP - 1
         if not 0 <= index < len(self._arenas):
             raise Fault("mem-oob", f"address {address:#x} is in no global-memory buffer")

@@ -159,10 +159,27 @@ struct PTO2OrchestrationConfig {
 inline thread_local PtoList<uint64_t> *pto_words = nullptr;
 inline thread_local PtoStore<ChipTensor> *pto_tensors = nullptr;
 inline thread_local uint64_t pto_tasks = 0;
+inline thread_local uint64_t pto_manual = 0;
+// How many of the arguments of the current task are tensors: the first ones.
+inline thread_local int pto_tensor_count = 0;
 
 constexpr int PTO_CONTEXT = MAX_TENSOR_ARGS + MAX_SCALAR_ARGS;
 using PtoKernel = void (*)(int64_t *);
 PtoKernel pto_kernel(int32_t id);
+
+inline const ChipTensor &pto_tensor(const int64_t *args, int index) {
+    static const ChipTensor none = {};
+    if (index < pto_tensor_count) return *reinterpret_cast<const ChipTensor *>(args[index]);
+    pto_refuse("a kernel takes a number for a tensor");
+    return none;
+}
+
+// The first element of a tensor, or memory that is given by its address.
+inline uint64_t pto_elements(const int64_t *args, int index) {
+    if (index >= pto_tensor_count) return uint64_t(args[index]);
+    const ChipTensor &tensor = pto_tensor(args, index);
+    return tensor.buffer.addr + tensor.start_offset * get_element_size(tensor.dtype);
+}
 
 inline TaskOutputTensors pto_outputs(const CoreTaskArgs &args, PtoList<const ChipTensor *> &tensors) {
     TaskOutputTensors outputs;
@@ -193,6 +210,12 @@ inline void pto_core(int32_t id, int core, int block, int blocks, int64_t *args)
     kernel(args);
 }
 
+inline void pto_head(PTO2TaskId id, const CoreTaskArgs &task, uint64_t tensors) {
+    pto_words->clear();
+    const uint64_t head[] = {id.raw, pto_manual, uint64_t(task.launch_spec.blocks), tensors, task.deps.size()};
+    pto_words->append(head, head + 5);
+}
+
 inline TaskOutputTensors rt_submit_task(const MixedKernels &kernels, const CoreTaskArgs &task) {
     PtoList<const ChipTensor *> tensors;
     TaskOutputTensors outputs = pto_outputs(task, tensors);
@@ -200,11 +223,10 @@ inline TaskOutputTensors rt_submit_task(const MixedKernels &kernels, const CoreT
     int64_t args[PTO_CONTEXT + 3] = {};
     int at = 0;
     for (const ChipTensor *tensor : tensors) args[at++] = int64_t(reinterpret_cast<uintptr_t>(tensor));
+    pto_tensor_count = at;
     for (uint64_t scalar : task.scalars) args[at++] = int64_t(scalar);
     const int blocks = task.launch_spec.blocks;
-    pto_words->clear();
-    const uint64_t head[] = {outputs.task_id().raw, uint64_t(blocks), tensors.size(), task.deps.size()};
-    pto_words->append(head, head + 4);
+    pto_head(outputs.task_id(), task, tensors.size());
     for (size_t i = 0; i < tensors.size(); i++) {
         const uint64_t size = get_element_size(tensors[i]->dtype);
         pto_words->push_back(uint64_t(task.tags[i]));
@@ -235,7 +257,14 @@ inline TaskOutputTensors rt_submit_aiv_task(int32_t id, const CoreTaskArgs &args
 
 inline TaskOutputTensors rt_submit_dummy_task(const CoreTaskArgs &args) {
     PtoList<const ChipTensor *> tensors;
-    return pto_outputs(args, tensors);
+    TaskOutputTensors outputs = pto_outputs(args, tensors);
+    if (!args.deps.empty() && !pto_host->failed) {
+        // Later tasks may follow this one instead of those that it follows.
+        pto_head(outputs.task_id(), args, 0);
+        pto_words->append(args.deps.begin(), args.deps.end());
+        if (pto_host->task(pto_words->data(), pto_words->size())) pto_host->failed = 1;
+    }
+    return outputs;
 }
 
 inline TaskOutputTensors alloc_tensors(const CoreTaskArgs &args) { return rt_submit_dummy_task(args); }
@@ -274,8 +303,14 @@ inline void rt_orchestration_done() {}
 inline void rt_scope_begin(PTO2ScopeMode = PTO2ScopeMode::AUTO) {}
 inline void rt_scope_end() {}
 
-#define PTO2_SCOPE(...) if (true)
-#define PTO2_SCOPE_GUARD(...)
+// In a manual scope a task follows the tasks that it names alone.
+struct PtoScope {
+    const uint64_t outer = pto_manual;
+    PtoScope(PTO2ScopeMode mode = PTO2ScopeMode::AUTO) { pto_manual = mode == PTO2ScopeMode::MANUAL; }
+    ~PtoScope() { pto_manual = outer; }
+};
+#define PTO2_SCOPE(...) if (PtoScope pto_scope{__VA_ARGS__}; true)
+#define PTO2_SCOPE_GUARD(...) PtoScope pto_scope{__VA_ARGS__}
 #define rt_report_fatal(code, format, ...)                  \
     do {                                                    \
         char pto_text[512];                                 \

@@ -14,7 +14,7 @@ extern "C" int pto_run(
     pto_host = host;
     pto_words = &words;
     pto_tensors = &made;
-    pto_tasks = 0;
+    pto_tasks = pto_manual = 0;
     for (uint64_t i = 0; i < tensor_count; i++, tensors += 5) {
         ChipTensor one;
         one.init_external(

@@ -1,0 +1,1 @@
+"""What a run time hands to a kernel in one array, as parameters."""
