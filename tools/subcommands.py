@@ -26,6 +26,7 @@ SUBCOMMANDS = {
     "opt": Subcommand("pto_opt", (), "parse, check and print programs (pto-opt)"),
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
     "report": Subcommand("pto_report", (), "make or serve the page of a recording, or run and write one"),
+    "prove": Subcommand("pto_prove", (), "prove the order of the pipes for all arguments and numbers of iterations"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps"),
     "doctor": Subcommand("pto_doctor", (), "show what is installed, and what brings the rest"),

@@ -32,6 +32,7 @@ GUIDES = {
     "opt": Guide("pto opt kernel.pto -p insert-sync", "pto-opt.md"),
     "lsp": Guide("pto lsp", "pto-lsp.md"),
     "report": Guide("pto report kernel.pto -o page.html --auto", "report.md"),
+    "prove": Guide("pto prove kernel.pto --assume 'n % 16 == 0'", "prove.md"),
     "tune": Guide("pto tune kernel.launch.toml --output-format json", "tune.md"),
     "sweep": Guide("pto sweep show results.jsonl", "cluster.md"),
     "doctor": Guide("pto doctor", "pto.md"),

@@ -43,6 +43,7 @@ EXTRAS = {
     "watch": ("watchfiles", "--watch"),
     "cluster": ("distributed", "sweeps on several machines"),
     "plot": ("matplotlib", "plots of sweeps"),
+    "prove": ("islpy", "proofs of the order of pipes, pto prove"),
     "notebook": ("ipykernel", "%%pto in notebooks"),
     "man": ("click-man", "man pages"),
 }

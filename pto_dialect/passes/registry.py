@@ -47,6 +47,11 @@ PASS_TABLE: dict[str, PassEntry] = {
         "flags and accesses along every path: unmatched, reused, unordered",
         options=MappingProxyType({"judge": ("false", "true")}),
     ),
+    "prove-order": PassEntry(
+        "prove_order",
+        "ProveOrderPass",
+        "the order of the pipes for all arguments and numbers of iterations: proven, refuted or undecided",
+    ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
     "tile-loops": PassEntry(
         "loops.tile",

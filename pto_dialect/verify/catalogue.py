@@ -18,6 +18,7 @@ STAGES: dict[str, str] = {
     PARSE: "checked while the text is parsed",
     **{name: f"checked by the pass `{name}`" for name in PASSES},
     SYNC: "checked by the pass `check-sync`",
+    "prove-order": "decided by the pass `prove-order` and by `pto prove`",
     MEMORY: "checked by the pass `check-memory`",
     "assign-memory": "of the pass `assign-memory`",
     "insert-sync": "of the pass `insert-sync`",

@@ -1,0 +1,159 @@
+"""What operations read and write, to the byte where the text says it.
+
+The facts are those of the record of operation forms. Source: docs/reference/order-proof.md, "Memory".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.type_facts import element_type
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
+from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of
+from pto_dialect.ir.core.forms import OffsetLoadOp, OffsetStoreOp
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import (
+    MultiTileBufType,
+    PartitionViewType,
+    PtrType,
+    TensorViewType,
+    TileBufType,
+    VRegType,
+    byte_width,
+)
+from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
+from pto_dialect.targets.vector_unit import VL_BYTES
+
+from .copies import REGISTERS, span_of
+from .expressions import Expr
+from .model import Access, Interval, Rectangle
+from .places import MEMORY, Place, Places
+from .values import width_of
+
+_ELEMENTS = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.ATOMIC
+_IN_PART = Role.PARTIAL | Role.SCATTERS
+
+
+def accesses_of(op: Operation, places: Places) -> tuple[Access, ...]:
+    """What an operation reads and writes."""
+    if not isinstance(op, PtoOp):
+        return tuple(_plain(op, places))
+    form = form_of(op, places.profile.arch)
+    return tuple(dict.fromkeys(_declared(op, form, places)))
+
+
+def _plain(op: Operation, places: Places) -> Iterator[Access]:
+    """The accesses of an operation of another dialect."""
+    stores = has_role(op, Role.ELEMENT_STORE | Role.ATOMIC | Role.COPY)
+    if not stores and not has_role(op, Role.ELEMENT_LOAD):
+        return
+    for value in op.operands:
+        if isinstance(value.type, MemRefType):
+            for place in places.of(value):
+                low = place.offset
+                part = None if low is None else Interval(low, None)
+                for writes in (False, True) if stores else (False,):
+                    yield Access(op, writes, place.space, place.root, part, place.condition, False)
+
+
+def _declared(op: PtoOp, form: OperationForm, places: Places) -> Iterator[Access]:
+    groups = operand_groups(op)
+    whole = not has_role(op, _IN_PART) and not _takes_places(op)
+    for writes, names in ((False, form.reads), (True, form.writes)):
+        for name in names:
+            for value in groups.get(name, ()):
+                if isinstance(value.type, MEMORY):
+                    sure = whole and (not writes or name in form.must_write or isinstance(value.type, PtrType))
+                    for place in places.of(value):
+                        yield _access(op, name, value, writes, place, places, sure)
+    if form.writes_results:
+        for value in op.results:
+            if isinstance(value.type, (TileBufType, MultiTileBufType)):
+                for place in places.of(value):
+                    yield _access(op, "", value, True, place, places, whole)
+
+
+def _takes_places(op: PtoOp) -> bool:
+    """Whether an operation on tiles takes numbers that may say which part of them it touches."""
+    if not any(isinstance(value.type, TileBufType) for value in op.operands):
+        return False
+    return any(width_of(value.type) for value in op.operands)
+
+
+def _access(op: PtoOp, name: str, value: SSAValue, writes: bool, place: Place, places: Places, whole: bool) -> Access:
+    """The access to one of the locations of a handle."""
+    kind = value.type
+    part: Interval | Rectangle | None
+    if isinstance(kind, (TensorViewType, PartitionViewType)):
+        interval = _span(place, None)
+        part = Rectangle(place.frame, place.sides, interval) if place.sides and place.frame else interval
+        exact = isinstance(part, Rectangle)
+    elif isinstance(op, (TGetValOp, TSetValOp)):
+        part, exact = _element(op, kind, place, places)
+    elif isinstance(kind, (TileBufType, MultiTileBufType)):
+        sure = (place.offset, place.offset.plus(place.sure)) if whole and place.sure and place.offset else None
+        interval = None if place.offset is None else Interval(place.offset, _end(place), sure)
+        part = interval
+        if place.sides and place.frame and interval is not None:
+            part = Rectangle(place.frame, place.sides, interval, certain=sure is not None)
+        exact = sure is not None
+    else:
+        part, exact = _pointed(op, name, kind, place, places)
+    certain = place.certain and exact and part is not None
+    return Access(op, writes, place.space, place.root, part, place.condition, certain)
+
+
+def _end(place: Place) -> Expr | None:
+    return None if place.offset is None or place.extent is None else place.offset.plus(place.extent)
+
+
+def _span(place: Place, sure: tuple[Expr, Expr] | None) -> Interval | None:
+    return None if place.offset is None else Interval(place.offset, _end(place), sure)
+
+
+def _element(op: PtoOp, kind: object, place: Place, places: Places) -> tuple[Interval | None, bool]:
+    """One element of a tile, by its index in memory order."""
+    size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
+    (index,) = operand_groups(op)["offset"]
+    number = places.numbers.number(index)
+    if size is None or number is None or place.offset is None or place.sides:
+        return _span(place, None), False
+    low = place.offset.plus(number, size)
+    return Interval(low, low.plus(size), (low, low.plus(size))), True
+
+
+def _pointed(op: PtoOp, name: str, kind: object, place: Place, places: Places) -> tuple[Interval | None, bool]:
+    """What an operation touches from a pointer on."""
+    if place.offset is None:
+        return None, False
+    span = span_of(op, name, places.numbers, places.profile.arch)
+    if span is not None:
+        sure = None if span.sure is None else (place.offset, place.offset.plus(span.sure))
+        high = None if span.length is None else place.offset.plus(span.length)
+        return Interval(place.offset, high, sure), sure is not None
+    offsets = operand_groups(op).get("offset", ())
+    element = element_type(kind) if isinstance(kind, (PtrType, MemRefType)) else None
+    size = None if element is None else byte_width(element)
+    if not offsets:
+        return Interval(place.offset, None), False
+    advances = any(isinstance(value.type, PtrType) for value in op.results)
+    number = Expr(0) if advances else places.numbers.number(offsets[0])
+    if number is None or size is None:
+        return None, False
+    low = place.offset.plus(number, size)
+    if has_role(op, _ELEMENTS):
+        return Interval(low, low.plus(size), (low, low.plus(size))), True
+    if isinstance(op, (OffsetLoadOp, OffsetStoreOp)) and not _reaches_further(op):
+        # Without a distribution a load fills the whole register.
+        plain = isinstance(op, OffsetLoadOp) and "dist" not in op.attributes and op_spec(type(op)).reads == ("source",)
+        sure = (low, low.plus(VL_BYTES)) if plain and isinstance(op.results[0].type, VRegType) else None
+        return Interval(low, low.plus(REGISTERS), sure), sure is not None
+    return Interval(low, None), False
+
+
+def _reaches_further(op: PtoOp) -> bool:
+    """Whether an operation may touch more than two registers."""
+    return any(not isinstance(value.type, VRegType) for value in op.results if not isinstance(value.type, PtrType))

@@ -1,0 +1,203 @@
+"""Loops as iterations from 0 on, and what they carry from one iteration to the next.
+
+A carried number that grows by a constant, or that returns to an earlier value after some iterations, is an expression
+of the iteration. Source: docs/reference/order-proof.md, "Numbers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from pto_dialect.analysis.arithmetic import FOLDS
+
+from .expressions import (
+    Condition,
+    Expr,
+    Ordinal,
+    Symbol,
+    UnknownValueError,
+    Values,
+    Varying,
+    at_least,
+    choose,
+    equal,
+    evaluate,
+    less,
+    symbol,
+    symbols_of,
+)
+from .substitute import substituted
+from .values import Numbers, width_of
+
+LONGEST = 24
+"""The most iterations after which a carried value is looked for again."""
+
+
+class Bounds:
+    """The iterations of a counted loop. ``goes_on`` is ``None`` where nothing is known."""
+
+    def __init__(self, numbers: Numbers, op: Operation) -> None:
+        low, high, step = (numbers.number(value) for value in op.operands[:3])
+        name = op.regions[0].block.args[0].name_hint or "i"
+        self.ordinal = Ordinal(name, 0)
+        self.goes_on: Condition | None = None
+        self.counter: Expr | None = None
+        self.trips: Expr | None = None
+        if low is None or high is None or step is None:
+            return
+        place = symbol(self.ordinal)
+        if step.value is not None:
+            self.counter = low.plus(place, step.value)
+            if step.value > 0:
+                self.goes_on = less(self.counter, high)
+                length = high.minus(low)
+                self.trips = choose(at_least(length, 1), length.plus(step.value - 1).over(step.value), Expr(0))
+            return
+        self._by_steps(numbers, low, high, step)
+
+    def _by_steps(self, numbers: Numbers, low: Expr, high: Expr, step: Expr) -> None:
+        """A step that is not a constant."""
+        place = symbol(self.ordinal)
+        if any(isinstance(one, (Ordinal, Varying)) for part in (low, high, step) for one in symbols_of(part)):
+            return
+
+        def counter(values: Values) -> int | None:
+            try:
+                return evaluate(low, values) + values[self.ordinal] * evaluate(step, values)
+            except UnknownValueError:
+                return None
+
+        def trips(values: Values) -> int | None:
+            try:
+                by = evaluate(step, values)
+                return FOLDS["arith.ceildivsi"](max(0, evaluate(high, values) - evaluate(low, values)), by)
+            except UnknownValueError:
+                return None
+
+        self.counter = symbol(Varying(self.ordinal.name, given=False, meaning=counter))
+        self.trips = symbol(numbers.launch.derived(("trips", low, high, step), "trips", trips))
+        self.goes_on = less(place, self.trips)
+
+
+def bind_carried(numbers: Numbers, op: Operation, bounds: Bounds) -> None:
+    """States the counter of a loop and the numbers that it carries."""
+    body = op.regions[0].block
+    numbers.bind(body.args[0], bounds.counter)
+    carried, initial, ends = body.args[1:], op.operands[3:], _ends(op)
+    wanted = [index for index, value in enumerate(carried) if width_of(value.type)]
+    if not wanted or len(ends) < len(carried):
+        return
+    trial = numbers.copy()
+    holders = {index: Symbol("carried", given=False) for index in wanted}
+    for index, holder in holders.items():
+        trial.bind(carried[index], symbol(holder))
+    steps = {index: trial.number(ends[index]) for index in wanted}
+    starts = {index: numbers.number(initial[index]) for index in wanted}
+    for index in wanted:
+        numbers.bind(carried[index], _closed(index, holders, starts, steps, bounds.ordinal))
+
+
+def _ends(op: Operation) -> Sequence[SSAValue]:
+    last = op.regions[0].block.last_op
+    return () if last is None else last.operands
+
+
+def _closed(
+    index: int,
+    holders: dict[int, Symbol],
+    starts: dict[int, Expr | None],
+    steps: dict[int, Expr | None],
+    ordinal: Ordinal,
+) -> Expr | None:
+    """A carried number as an expression of the iteration."""
+    start, step, holder = starts[index], steps[index], holders[index]
+    if start is None or step is None:
+        return None
+    growth = step.minus(symbol(holder))
+    if growth.value is not None:
+        return start.plus(symbol(ordinal), growth.value)
+    if not any(one in holders.values() for one in symbols_of(step)):
+        if any(isinstance(one, Varying) for one in symbols_of(step)):
+            return None
+        if ordinal not in symbols_of(step):
+            return choose(equal(symbol(ordinal), 0), start, step)
+        return choose(equal(symbol(ordinal), 0), start, _shifted(step, ordinal))
+    found = _sequence(index, holders, starts, steps)
+    return None if found is None else by_turns([Expr(one) for one in found[0]], found[1], ordinal)
+
+
+def _shifted(step: Expr, ordinal: Ordinal) -> Expr:
+    """What an expression was one iteration ago."""
+    return substituted(step, {ordinal: symbol(ordinal).plus(-1)})
+
+
+def _sequence(
+    index: int, holders: dict[int, Symbol], starts: dict[int, Expr | None], steps: dict[int, Expr | None]
+) -> tuple[list[int], int] | None:
+    """The values of a carried number until it comes back to an earlier one, and which one that is."""
+    used = _needed(index, holders, steps)
+    values: dict[Symbol, int] = {}
+    for one in used:
+        start, step = starts[one], steps[one]
+        if start is None or start.value is None or step is None:
+            return None
+        values[holders[one]] = start.value
+    seen: dict[tuple[int, ...], int] = {}
+    found: list[int] = []
+    while len(found) <= LONGEST:
+        key = tuple(values[holders[one]] for one in used)
+        if key in seen:
+            return found, seen[key]
+        seen[key] = len(found)
+        found.append(values[holders[index]])
+        try:
+            values = {holders[one]: evaluate(steps[one], values) for one in used}  # pyright: ignore[reportArgumentType]
+        except (UnknownValueError, KeyError):
+            return None
+    return None
+
+
+def _needed(index: int, holders: dict[int, Symbol], steps: dict[int, Expr | None]) -> list[int]:
+    """The carried numbers on which one depends."""
+    by_symbol = {holder: one for one, holder in holders.items()}
+    needed, pending = {index}, [index]
+    while pending:
+        step = steps[pending.pop()]
+        for one in symbols_of(step) if step is not None else ():
+            other = by_symbol.get(one)
+            if other is not None and other not in needed:
+                needed.add(other)
+                pending.append(other)
+    return sorted(needed)
+
+
+def by_turns(values: Sequence[Expr], back: int, ordinal: Ordinal) -> Expr:
+    """The value of an iteration: ``values`` in turn, and again from the one at ``back`` on."""
+    place = symbol(ordinal)
+    turn = place.plus(-back).modulo(len(values) - back)
+    result = values[back]
+    for offset in range(1, len(values) - back):
+        result = choose(equal(turn, offset), values[back + offset], result)
+    for first in range(back):
+        result = choose(equal(place, first), values[first], result)
+    return result
+
+
+class LoopNumbers(Numbers):
+    """The numbers of a function body, what its loops give at their end included."""
+
+    def _after(self, op: Operation, index: int) -> Expr | None:
+        return after_loop(self, op, index) or super()._after(op, index)
+
+
+def after_loop(numbers: Numbers, op: Operation, index: int) -> Expr | None:
+    """What a loop gives at its end: the carried number after its last iteration."""
+    trial = numbers.copy()
+    bounds = Bounds(trial, op)
+    bind_carried(trial, op, bounds)
+    carried = trial.number(op.regions[0].block.args[index + 1])
+    if carried is None or bounds.trips is None:
+        return None
+    return substituted(carried, {bounds.ordinal: bounds.trips})

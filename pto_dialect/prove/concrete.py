@@ -1,0 +1,352 @@
+"""A function with given arguments: all its iterations, the order that its signals give, and what they leave open.
+
+Every pipe takes its operations in order; the scalar unit issues them in the order of the text. Vector clocks say what
+must be complete. This decides functions without open numbers, and replays witnesses. Source:
+docs/reference/order-proof.md, "One call"; docs/reference/instrumentation.md, "Order of events".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pto_dialect.ir.core.facts.pipe import Pipe
+
+from .expressions import Expr, Ordinal, Symbol, UnknownValueError, Varying, evaluate, holds, symbols_of
+from .model import UNDETERMINED, Access, Loop, Model, Rectangle, Statement, UndecidedError
+from .order_rules import kind_of, needs_order, streams
+from .overlap import Overlap, overlap_at
+
+PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
+_FLAGS, _BUFFERS = 8, 32
+Numbers = dict[Symbol, int]
+Clock = dict[Pipe, int]
+
+
+@dataclass(eq=False)
+class Instance:
+    """One execution of a statement; ``values`` are the arguments and the iterations around it."""
+
+    statement: Statement
+    values: Numbers
+    certain: bool
+    key: tuple[Pipe, Pipe, int] | None = None
+    known: Clock = field(default_factory=dict)
+    rank: int = 0
+    """Its number among the operations of its pipe."""
+
+    @property
+    def turns(self) -> int:
+        """How many iterations lie before it, those of all loops together."""
+        return sum(self.values[loop.ordinal] for loop in self.statement.loops)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong in one call; ``certain`` states that nothing about it was widened."""
+
+    kind: str
+    first: Instance
+    second: Instance | None
+    certain: bool
+    accesses: tuple[Access, Access] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many iterations lead to it."""
+        return self.first.turns + (0 if self.second is None else self.second.turns)
+
+
+class Limit:
+    """How many executions of statements are followed in all."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def take(self, count: int = 1) -> None:
+        """Takes some of them. Raises :class:`UndecidedError` if there are no more."""
+        self.steps -= count
+        if self.steps < 0:
+            raise UndecidedError(None, "it executes too many operations to follow each of them")
+
+
+def instances(model: Model, arguments: Numbers, limit: Limit) -> Iterator[Instance]:
+    """All executions of statements, in the order of the text."""
+
+    def visit(body: list[Statement | Loop], values: Numbers) -> Iterator[Instance]:
+        for item in body:
+            limit.take()
+            if isinstance(item, Loop):
+                values[item.ordinal] = 0
+                while _holds(item, values):
+                    yield from visit(item.body, values)
+                    values[item.ordinal] += 1
+                del values[item.ordinal]
+            else:
+                known = _condition(item, values)
+                if known is not False:
+                    yield Instance(item, dict(values), item.certain and known is True)
+
+    return visit(model.body, dict(arguments))
+
+
+def _holds(loop: Loop, values: Numbers) -> bool:
+    try:
+        if loop.goes_on is not None:
+            return holds(loop.goes_on, values)
+    except UnknownValueError:
+        pass
+    raise UndecidedError(loop.op, f"how often it runs {UNDETERMINED}")
+
+
+def _condition(statement: Statement, values: Numbers) -> bool | None:
+    try:
+        return holds(statement.condition, values)
+    except UnknownValueError:
+        return None
+
+
+@dataclass(eq=False)
+class _Earlier:
+    """The executions of one access so far, with their numbers among the operations of their pipe."""
+
+    statement: Statement
+    access: Access
+    moves: bool
+    instances: list[Instance] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+
+
+class Run:
+    """One call of a function."""
+
+    def __init__(self, model: Model, arguments: Numbers, limit: Limit) -> None:
+        self.model = model
+        self.limit = limit
+        self.faults: list[Fault] = []
+        self.clocks: dict[Pipe, Clock] = {pipe: {} for pipe in PIPES}
+        self.counts: Clock = dict.fromkeys(PIPES, 0)
+        self.queues: dict[Pipe, deque[Instance]] = {pipe: deque() for pipe in PIPES}
+        self.tokens: dict[tuple[Pipe, Pipe, int], deque[tuple[Instance, Clock]]] = {}
+        self.released: dict[int, Clock] = {}
+        self.held: dict[tuple[Pipe, int], Instance] = {}
+        self.pending: dict[tuple[Pipe, Pipe, int], list[Instance]] = {}
+        self.waits: dict[tuple[Pipe, Pipe, int], int] = {}
+        self.memory: dict[tuple[str, object], dict[int, _Earlier]] = {}
+        self._go(list(instances(model, arguments, limit)))
+
+    def _go(self, all_: list[Instance]) -> None:
+        for place, one in enumerate(all_):
+            one.rank = place
+        stuck = not all(self._issue(one) for one in all_)
+        waiting = [queue[0] for queue in self.queues.values() if queue]
+        for one in waiting if not stuck else waiting[:0]:
+            self.faults.append(Fault("deadlock", one, None, one.certain))
+        if not stuck and not waiting:
+            for tokens in self.tokens.values():
+                for one, _ in tokens:
+                    self.faults.append(Fault("leftover-flag", one, None, one.certain))
+        for one in self.held.values():
+            self.faults.append(Fault("buf-nesting", one, None, one.certain))
+        if any(fault.kind == "deadlock" for fault in self.faults):
+            return
+        self._races(all_)
+
+    # ------------------------------------------------------------ issue
+
+    def _issue(self, one: Instance) -> bool:
+        """The scalar unit reaches an operation; False when it cannot continue."""
+        signal = one.statement.signal
+        one.known = self._settled()
+        if signal is None:
+            self._add(one.statement.pipe, one)
+            return True
+        if signal.kind == "join":
+            return self._join(one)
+        number = evaluate(signal.number, one.values)
+        one.key = (signal.source, signal.target, number)
+        if signal.kind in ("set", "wait"):
+            if not 0 <= number < _FLAGS:
+                self.faults.append(Fault("id-range", one, None, one.certain))
+            self._count(one, signal.kind == "set")
+        elif signal.kind in ("get", "release"):
+            if not 0 <= number < _BUFFERS:
+                self.faults.append(Fault("id-range", one, None, one.certain))
+            self._hold(one, (signal.source, number), signal.kind == "get")
+        self._add(one.statement.pipe, one)
+        if one.statement.pipe is Pipe.S and self.queues[Pipe.S]:
+            self.faults.append(Fault("deadlock", one, None, one.certain))
+            return False
+        return True
+
+    def _count(self, one: Instance, sets: bool) -> None:
+        assert one.key is not None
+        pending = self.pending.setdefault(one.key, [])
+        if sets:
+            if len(pending) > self.waits.get(one.key, 0):
+                self.faults.append(Fault("overfull-flag", pending[-1], one, one.certain and pending[-1].certain))
+            pending.append(one)
+        else:
+            self.waits[one.key] = self.waits.get(one.key, 0) + 1
+
+    def _hold(self, one: Instance, lock: tuple[Pipe, int], gets: bool) -> None:
+        if (lock in self.held) == gets:
+            self.faults.append(Fault("buf-nesting", one, None, one.certain))
+        if gets:
+            self.held[lock] = one
+        else:
+            self.held.pop(lock, None)
+
+    def _settled(self) -> Clock:
+        """What the scalar unit knows to be complete."""
+        return dict(self.clocks[Pipe.S])
+
+    def _add(self, pipe: Pipe, one: Instance) -> None:
+        self.queues[pipe].append(one)
+        moved = self._advance(pipe)
+        while moved:
+            moved = any([self._advance(other) for other in PIPES if self.queues[other]])
+
+    def _join(self, one: Instance) -> bool:
+        """All pipes complete what they have."""
+        assert one.statement.signal is not None
+        waiting = [queue[0] for queue in self.queues.values() if queue]
+        for each in waiting:
+            self.faults.append(Fault("deadlock", each, None, each.certain))
+        if waiting:
+            return False
+        self.counts[Pipe.S] += 1
+        scalar = self.clocks[Pipe.S]
+        for pipe in one.statement.signal.drains:
+            if pipe in self.clocks:
+                _learn(scalar, self.clocks[pipe])
+                scalar[pipe] = max(scalar.get(pipe, 0), self.counts[pipe])
+        self._finish(one, Pipe.S)
+        return True
+
+    # ------------------------------------------------------------ execution
+
+    def _advance(self, pipe: Pipe) -> bool:
+        queue, moved = self.queues[pipe], False
+        while queue and self._ready(queue[0]):
+            self._execute(pipe, queue.popleft())
+            moved = True
+        return moved
+
+    def _ready(self, one: Instance) -> bool:
+        signal = one.statement.signal
+        if signal is None or signal.kind != "wait":
+            return True
+        assert one.key is not None
+        return bool(self.tokens.get(one.key))
+
+    def _execute(self, pipe: Pipe, one: Instance) -> None:
+        clock, signal = self.clocks[pipe], one.statement.signal
+        _learn(clock, one.known)
+        self.counts[pipe] += 1
+        if signal is None:
+            self._finish(one, pipe)
+            return
+        assert one.key is not None
+        if signal.kind == "set":
+            carried = dict(clock)
+            carried[pipe] = self.counts[pipe]
+            self.tokens.setdefault(one.key, deque()).append((one, carried))
+        elif signal.kind == "wait":
+            _learn(clock, self.tokens[one.key].popleft()[1])
+        elif signal.kind == "release":
+            carried = dict(clock)
+            carried[pipe] = self.counts[pipe]
+            _learn(self.released.setdefault(one.key[2], {}), carried)
+        elif signal.kind == "get":
+            _learn(clock, self.released.get(one.key[2], {}))
+        else:
+            clock[pipe] = self.counts[pipe]
+
+    def _finish(self, one: Instance, pipe: Pipe) -> None:
+        """Work: its number on its pipe, and what is complete before it."""
+        one.known = dict(self.clocks[pipe])
+        one.key = (pipe, pipe, self.counts[pipe])
+
+    # ------------------------------------------------------------ accesses
+
+    def _races(self, all_: list[Instance]) -> None:
+        """Compares the accesses, in the order of the text."""
+        for one in all_:
+            accesses = one.statement.accesses
+            if accesses and one.key is not None:
+                own = [access for access in accesses if self._happens(access, one) is not False]
+                for access in own:
+                    self._compare(one, access)
+                for access in own:
+                    objects = self.memory.setdefault((access.space, access.root), {})
+                    earlier = objects.get(id(access))
+                    if earlier is None:
+                        earlier = objects[id(access)] = _Earlier(one.statement, access, moves(access))
+                    earlier.instances.append(one)
+                    earlier.ranks.append(one.key[2])
+
+    def _happens(self, access: Access, one: Instance) -> bool | None:
+        try:
+            return holds(access.condition, one.values)
+        except UnknownValueError:
+            return None
+
+    def _compare(self, one: Instance, access: Access) -> None:
+        for (space, root), objects in self.memory.items():
+            if space != access.space or (root != access.root and root is not None and access.root is not None):
+                continue
+            for earlier in objects.values():
+                if needs_order(earlier.statement, one.statement, earlier.access, access, self.model.arch):
+                    self._compare_with(one, access, earlier)
+
+    def _compare_with(self, one: Instance, access: Access, earlier: _Earlier) -> None:
+        """Compares with all executions of an access that need not be complete; one is enough where all touch the same
+        bytes."""
+        self.limit.take()
+        statement, first = earlier.statement, earlier.access
+        index = bisect_right(earlier.ranks, one.known.get(statement.pipe, 0))
+        streamed = streams(statement, one.statement, first, access, self.model.arch)
+        for before in earlier.instances[index:]:
+            self.limit.take()
+            if before is one or (streamed and self._same_turn(before, one)):
+                continue
+            found = overlap_at(first, before.values, access, one.values)
+            if found is not Overlap.NEVER:
+                certain = found is Overlap.SURELY and before.certain and one.certain
+                certain = certain and self._happens(first, before) is True and self._happens(access, one) is True
+                self.faults.append(Fault(self._kind(before, one, first, access), before, one, certain, (first, access)))
+                if not earlier.moves:
+                    return
+
+    def _same_turn(self, before: Instance, one: Instance) -> bool:
+        return all(before.values[loop.ordinal] == one.values[loop.ordinal] for loop in one.statement.loops)
+
+    def _kind(self, before: Instance, one: Instance, first: Access, second: Access) -> str:
+        if before.statement.pipe is one.statement.pipe:
+            return "race-same-pipe"
+        assert one.key is not None
+        if before.known.get(one.statement.pipe, 0) >= one.key[2]:
+            return "race-inverted"
+        return f"race-{kind_of(first, second)}"
+
+
+def moves(access: Access) -> bool:
+    """Whether the bytes of an access differ from one iteration to another."""
+    parts: list[Expr | None] = []
+    part = access.part
+    if isinstance(part, Rectangle):
+        parts += [each for side in part.sides for each in side]
+        part = part.bytes
+    if part is not None:
+        parts += [part.low, part.high]
+    used = [one for each in parts if each is not None for one in symbols_of(each)]
+    return any(isinstance(one, (Ordinal, Varying)) for one in (*used, *symbols_of(access.condition)))
+
+
+def _learn(clock: Clock, other: Clock) -> None:
+    for pipe, count in other.items():
+        if count > clock.get(pipe, 0):
+            clock[pipe] = count

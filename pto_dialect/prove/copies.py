@@ -1,0 +1,84 @@
+"""The bytes of transfers by pointer: bursts, their distances, and outer loops.
+
+Source: docs/reference/layouts.md, "Transfers".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import SSAValue
+
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.targets.dma_units import A2A3_BURST_UNITS, A5_BURST_UNITS
+from pto_dialect.targets.vector_unit import VL_BYTES
+
+from .expressions import Expr
+from .values import Numbers
+
+_DISTANCES = {
+    "source": ("nburst_src_stride", "nburst_src_gap", "src_stride", "burst_src_stride"),
+    "destination": ("nburst_dst_stride", "nburst_dst_gap", "dst_stride", "burst_dst_stride"),
+}
+"""Operands with the distance of bursts, by the side that they are for."""
+_LOOPS = {"source": "loop_src_strides", "destination": "loop_dst_strides"}
+_RAW = ("pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm")
+"""Transfers whose outer loops are in registers."""
+
+
+class Span(NamedTuple):
+    """Bytes from where a pointer points: how many at most (``None``: not known), and how many it must touch."""
+
+    length: Expr | None
+    sure: Expr | None = None
+
+
+def span_of(op: PtoOp, name: str, numbers: Numbers, arch: str) -> Span | None:
+    """The bytes that a transfer touches at its operand ``name``; ``None`` for operations that are no such transfer."""
+    units = A2A3_BURST_UNITS if arch == "a2a3" else A5_BURST_UNITS
+    unit = units.get(op.name.removeprefix("pto."))
+    groups = operand_groups(op)
+    if unit is None or name not in _DISTANCES or not groups.get("n_burst"):
+        return None
+
+    def number(value: SSAValue | None) -> Expr | None:
+        return None if value is None else numbers.number(value)
+
+    def operand(which: str) -> SSAValue | None:
+        return next(iter(groups.get(which, ())), None)
+
+    length, bursts = number(operand("len_burst")), number(operand("n_burst"))
+    distance = next((number(groups[each][0]) for each in _DISTANCES[name] if groups.get(each)), None)
+    if length is None:
+        return Span(None)
+    scaled = length.times(unit.bytes)
+    sure = scaled if _runs(bursts) and _runs(length) else None
+    padded = bool(groups.get("pad_value")) and name == "destination"
+    if distance is None or bursts is None or padded or op.name in _RAW:
+        return Span(None, sure)
+    step = distance.times(unit.bytes) if unit.stride == "start" else distance.plus(length).times(unit.bytes)
+    reach = _product(bursts.plus(-1), step)
+    for count, stride in zip(groups.get("loop_counts", ()), groups.get(_LOOPS[name], ()), strict=False):
+        times, by = number(count), number(stride)
+        more = None if times is None or by is None else _product(times.plus(-1), by)
+        reach = None if reach is None or more is None else reach.plus(more)
+        sure = sure if _runs(times) else None
+    contiguous = bursts.value == 1 or (step.value is not None and step == scaled)
+    if reach is None:
+        return Span(None, sure)
+    whole = sure is not None and contiguous and not groups.get("loop_counts")
+    return Span(reach.plus(scaled), reach.plus(scaled) if whole else sure)
+
+
+def _runs(count: Expr | None) -> bool:
+    return count is not None and count.value is not None and count.value > 0
+
+
+def _product(one: Expr, other: Expr) -> Expr | None:
+    if one.value is not None:
+        return other.times(one.value)
+    return one.times(other.value) if other.value is not None else None
+
+
+REGISTERS = 2 * VL_BYTES
+"""The most bytes that one access of vector registers with an offset touches."""

@@ -1,0 +1,263 @@
+"""The verdict about a function: proven, refuted with a witness, or undecided with the reason.
+
+Source: docs/reference/order-proof.md, "Verdicts".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from time import process_time
+from typing import Any
+
+from xdsl.ir import Operation
+
+from .concrete import Fault, Limit, Run
+from .expressions import Ordinal, Symbol, Varying, symbols_of
+from .model import Model, Rectangle, UndecidedError
+from .relations import Relations, Suspicion
+
+SECONDS = 2.0
+"""Processor time for one function by default."""
+_STEPS = 60_000
+"""Executions of statements that one replay follows."""
+_REPLAYS = 12
+"""Calls of which each is replayed before a suspicion is left undecided."""
+
+
+class Answer(StrEnum):
+    """The classes of verdicts."""
+
+    PROVEN = "proven"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A call in which something is wrong: its arguments, and the fault."""
+
+    arguments: dict[str, int]
+    fault: Fault
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What holds for a function on one kind of core. ``op`` is the operation that ``reason`` is about."""
+
+    name: str
+    core: str | None
+    function: Operation
+    answer: Answer
+    reason: str | None = None
+    op: Operation | None = None
+    witness: Witness | None = None
+    assumptions: tuple[str, ...] = ()
+
+
+def decide(model: Model, seconds: float = SECONDS) -> Verdict:
+    """The verdict about ``model`` within some processor time. Raises :class:`UndecidedError`, and
+    ``ModuleNotFoundError`` where the library for sets is needed and not installed."""
+    if not used_symbols(model):
+        try:
+            return _of_run(model, Run(model, {}, Limit(_STEPS)))
+        except UndecidedError as error:
+            if error.op is not None:
+                raise
+    return _for_all(model, seconds)
+
+
+def _verdict(model: Model, answer: Answer, **rest: Any) -> Verdict:
+    assumptions = tuple(text for text, _ in model.facts if text)
+    return Verdict(model.name, model.core, model.function, answer, assumptions=assumptions, **rest)
+
+
+def _of_run(model: Model, run: Run) -> Verdict:
+    """The verdict about a function that has one course only."""
+    fault = smallest(run.faults)
+    if fault is not None:
+        return _verdict(model, Answer.REFUTED, witness=Witness({}, fault))
+    if run.faults:
+        return _widened(model, run.faults[0].first.statement.op, run.faults[0])
+    return _verdict(model, Answer.PROVEN)
+
+
+def _widened(model: Model, op: Operation, fault: Fault) -> Verdict:
+    second = fault.second.statement.op if fault.second is not None else op
+    reason = f"{second.name} may touch bytes of {op.name}, and the text does not determine all of them"
+    return _verdict(model, Answer.UNDECIDED, reason=reason, op=second)
+
+
+def smallest(faults: Iterable[Fault]) -> Fault | None:
+    """The certain fault that the fewest iterations lead to, if possible one between two pipes."""
+    certain = (fault for fault in faults if fault.certain)
+    return min(certain, key=lambda fault: (fault.size, fault.kind == "race-same-pipe"), default=None)
+
+
+def used_symbols(model: Model) -> list[Symbol]:
+    """The symbols that matter for the order."""
+    found: dict[Symbol, None] = {}
+    for statement in model.statements:
+        parts: list[Any] = [statement.condition, *(loop.goes_on for loop in statement.loops)]
+        if statement.signal is not None:
+            parts.append(statement.signal.number)
+        for access in statement.accesses:
+            parts.append(access.condition)
+            part = access.part
+            if isinstance(part, Rectangle):
+                parts += [each for side in part.sides for each in side]
+                part = part.bytes
+            if part is not None:
+                parts += [part.low, part.high]
+        for part in parts:
+            if part is not None:
+                found.update(dict.fromkeys(symbols_of(part)))
+    return [one for one in found if not isinstance(one, Ordinal) and not (isinstance(one, Varying) and one.given)]
+
+
+# ------------------------------------------------------------ all arguments
+
+
+def _for_all(model: Model, seconds: float) -> Verdict:
+    end = process_time() + seconds
+    try:
+        relations = Relations(model, seconds)
+        suspicions = [*_guarded(relations, relations.signals())]
+        suspicions += _guarded(relations, relations.races())
+    except UndecidedError as error:
+        verdict = _small_calls(model, end)
+        if verdict is not None:
+            return verdict
+        raise error
+    if not suspicions:
+        return _verdict(model, Answer.PROVEN)
+    return _replayed(model, relations, suspicions)
+
+
+def _guarded(relations: Relations, found: Iterator[Suspicion]) -> Iterator[Suspicion]:
+    """``found``, with the end of the budget of the library as an undecided verdict."""
+    try:
+        yield from found
+    except relations.isl.Error:
+        raise UndecidedError(None, "the sets of its iterations are too large") from None
+
+
+def _small_calls(model: Model, end: float) -> Verdict | None:
+    """A refutation by one of the smallest calls, after sets were of no use."""
+    given = [one for one in used_symbols(model) if one.given]
+    if len(given) != len([one for one in used_symbols(model) if one.meaning is None]):
+        return None
+    try:
+        for arguments in _smallest_calls(given):
+            if process_time() > end + 0.5:
+                return None
+            fault = smallest(Run(model, arguments, Limit(_STEPS // 10)).faults)
+            if fault is not None:
+                return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
+    except UndecidedError:
+        return None
+    return None
+
+
+def _smallest_calls(given: list[Symbol]) -> Iterator[dict[Symbol, int]]:
+    """Calls by the sum of the sizes of their arguments."""
+    for total in range(7):
+        for sizes in product(range(total + 1), repeat=len(given)):
+            if sum(sizes) == total:
+                for signs in product(*((size, -size) if size else (0,) for size in sizes)):
+                    arguments = dict(zip(given, signs, strict=True))
+                    if all(_is_admissible(one, arguments) for one in given):
+                        yield arguments
+
+
+def _is_admissible(one: Symbol, arguments: dict[Symbol, int]) -> bool:
+    value = arguments[one]
+    below = None if one.below is None else arguments.get(one.below, value + 1)
+    return (
+        (one.low is None or value >= one.low)
+        and (one.high is None or value <= one.high)
+        and (below is None or value < below)
+    )
+
+
+def _named(model: Model, arguments: dict[Symbol, int]) -> dict[str, int]:
+    """The arguments that matter, by name."""
+    used = used_symbols(model)
+    return {one.name: value for one, value in arguments.items() if one.given and one in used}
+
+
+def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion]) -> Verdict:
+    """The smallest call that some suspicion is about and in which a run shows a fault."""
+    union = suspicions[0].arguments
+    for one in suspicions[1:]:
+        union = union.union(one.arguments)
+    reason, op = _reason(suspicions[0]), (suspicions[0].second or suspicions[0].first).op
+    try:
+        for _, arguments in zip(range(_REPLAYS), smallest_points(relations, union), strict=False):
+            fault = smallest(Run(model, arguments, Limit(_STEPS)).faults)
+            if fault is not None:
+                return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
+    except UndecidedError as error:
+        reason, op = error.reason, error.op or op
+    except relations.isl.Error:
+        pass
+    return _verdict(model, Answer.UNDECIDED, reason=reason, op=op)
+
+
+def _reason(one: Suspicion) -> str:
+    if one.second is not None:
+        return f"{one.second.op.name} may touch bytes of {one.first.op.name}, and nothing is known to order the two"
+    return f"the flags of {one.first.op.name} may not fit together"
+
+
+def smallest_points(relations: Relations, arguments: Any) -> Iterator[dict[Symbol, int]]:
+    """Arguments in a set, those with the least sum of sizes first, then 0, 1, -1, 2 ... in the order of the symbols."""
+    symbols = relations.model.symbols
+    names = list(relations.text.parameters.values())
+    chosen = [one for one in symbols if one.given]
+    if any(not one.given and one.meaning is None for one in symbols):
+        arguments = _for_each_unknown(relations, arguments)
+    space = relations.isl.Set.read_from_str(relations.context, f"{relations.text.prefix}{{ [] }}")
+    points = space.intersect_params(arguments)
+    while not points.is_empty():
+        sizes = ", ".join(["s", *(f"a{i}, n{i}" for i, _ in enumerate(names))])
+        parts = [f"s = {' + '.join(f'a{i}' for i, one in enumerate(symbols) if one in chosen) or '0'}"]
+        for index, name in enumerate(names):
+            parts.append(f"(({name} >= 0 and a{index} = {name} and n{index} = 0) or "
+                         f"({name} < 0 and a{index} = 0 - {name} and n{index} = 1))")  # fmt: skip
+        measured = f"{relations.text.prefix}{{ [{sizes}] : {' and '.join(parts)} }}"
+        found = relations.isl.Set.read_from_str(relations.context, measured).intersect_params(points.params())
+        flat = found.project_out_all_params().lexmin().sample_point()
+        coordinates = flat.get_multi_val() if hasattr(flat, "get_multi_val") else None
+        values = _coordinates(flat, coordinates, 1 + 2 * len(names))
+        numbers = {
+            one: values[1 + 2 * index] * (-1 if values[2 + 2 * index] else 1) for index, one in enumerate(symbols)
+        }
+        yield {one: value for one, value in numbers.items() if one.meaning is None}
+        equal = " and ".join(f"{name} = {numbers[one]}" for name, one in zip(names, symbols, strict=True)) or "true"
+        points = points.subtract(relations.set(f"{{ [] : {equal} }}"))
+
+
+def _coordinates(point: Any, values: Any, count: int) -> list[int]:
+    if values is not None:
+        return [values.get_at(index).to_python() for index in range(count)]
+    return [point.get_coordinate_val(3, index).to_python() for index in range(count)]
+
+
+def _for_each_unknown(relations: Relations, arguments: Any) -> Any:
+    """The arguments that are in a set whatever the unknown numbers are."""
+    outside = relations.facts.subtract(arguments)
+    for index, one in reversed(list(enumerate(relations.model.symbols))):
+        if not one.given and one.meaning is None:
+            outside = _any_value(relations, outside, index)
+    return arguments.subtract(outside)
+
+
+def _any_value(relations: Relations, arguments: Any, index: int) -> Any:
+    """A set of arguments without what it says about one of them."""
+    kind = relations.isl.dim_type.param
+    name = arguments.get_dim_name(kind, index)
+    projected = arguments.project_out(kind, index, 1)
+    return projected.insert_dims(kind, index, 1).set_dim_name(kind, index, name)

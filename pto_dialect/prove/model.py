@@ -1,0 +1,123 @@
+"""What a core runs, as the prover sees it: statements with their iterations, accesses to bytes, and signals.
+
+Source: docs/reference/order-proof.md, "Model".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+from pto_dialect.ir.core.facts.pipe import Pipe
+
+from .expressions import TRUE, ZERO, Condition, Expr, Ordinal, Symbol
+
+UNDETERMINED = "depends on values that the text does not determine"
+"""The end of many reasons."""
+
+
+class UndecidedError(Exception):
+    """The operation that prevents a verdict, and the reason; ``op`` is ``None`` where no operation does."""
+
+    def __init__(self, op: Operation | None, reason: str) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop: ``goes_on`` is the condition under which the iteration ``ordinal`` runs, given that those before did;
+    ``None`` is one that nobody knows."""
+
+    op: Operation
+    number: int
+    ordinal: Ordinal
+    goes_on: Condition | None
+    counter: Expr | None
+    """The value of its counter."""
+    body: list[Statement | Loop] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Bytes from ``low`` on, before ``high`` (``None``: to the end of the memory). ``sure`` are bytes in it that an
+    access touches whatever its masks and sizes are."""
+
+    low: Expr
+    high: Expr | None
+    sure: tuple[Expr, Expr] | None = None
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A part of a view: for each dimension the first index and the number. Parts of one ``frame`` compare;
+    ``bytes`` compares with others. ``certain`` states that an access touches all of it."""
+
+    frame: Hashable
+    sides: tuple[tuple[Expr, Expr], ...]
+    bytes: Interval | None = None
+    certain: bool = True
+
+
+@dataclass(frozen=True)
+class Access:
+    """One access of a statement: to the bytes ``part`` of the object ``root`` in memory ``space``.
+
+    ``root`` ``None`` is any object, ``part`` ``None`` any of its bytes. It happens when ``condition`` holds;
+    ``certain`` states that it does then, and that nothing about it was widened."""
+
+    op: Operation
+    writes: bool
+    space: str
+    root: Hashable
+    part: Interval | Rectangle | None
+    condition: Condition = TRUE
+    certain: bool = True
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What a statement says about the order: ``set``, ``wait``, ``get``, ``release``, ``barrier`` (of pipe ``source``)
+    or ``join`` (work of ``drains`` is complete for all pipes). ``number`` is that of the flag or of the buffer."""
+
+    kind: str
+    source: Pipe
+    target: Pipe
+    number: Expr = ZERO
+    drains: frozenset[Pipe] = frozenset()
+
+
+@dataclass(eq=False)
+class Statement:
+    """An operation with work or a signal. ``loops`` surround it, ``position`` has its positions in the bodies of the
+    function and of each loop, ``condition`` is the one under which it runs in an iteration; if ``certain``, it
+    does then. ``asynchronous``: a store of the scalar unit."""
+
+    op: Operation
+    number: int
+    pipe: Pipe
+    loops: tuple[Loop, ...]
+    position: tuple[int, ...]
+    condition: Condition
+    certain: bool
+    accesses: tuple[Access, ...] = ()
+    signal: Signal | None = None
+    asynchronous: bool = False
+
+
+@dataclass
+class Model:
+    """A function as one kind of core runs it. ``body`` is in the order of the text, ``symbols`` are all that are not
+    iterations, ``facts`` conditions on them that hold for each launch."""
+
+    name: str
+    function: Operation
+    core: str | None
+    arch: str
+    body: list[Statement | Loop]
+    statements: list[Statement]
+    symbols: list[Symbol]
+    facts: list[tuple[str, Condition]]

@@ -1,0 +1,70 @@
+"""Which accesses of a core need an order, besides being on different pipes.
+
+Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.streaming import is_streamed
+from pto_dialect.analysis.type_facts import enumerator
+from pto_dialect.ir.core.facts.pipe import Pipe
+
+from .model import Access, Statement
+from .places import GLOBAL
+
+LOCAL_STORES = "ub"
+"""The memory to which stores of the scalar unit are asynchronous."""
+
+
+class _Position(NamedTuple):
+    op: Operation
+    number: int
+
+
+def kind_of(first: Access, second: Access) -> str | None:
+    """``raw``, ``war`` or ``waw``; ``None`` for two reads."""
+    if second.writes:
+        return "waw" if first.writes else "war"
+    return "raw" if first.writes else None
+
+
+def needs_order(earlier: Statement, later: Statement, first: Access, second: Access, arch: str) -> bool:
+    """Whether flags or barriers must order two accesses that touch the same bytes, ``first`` being the earlier one in
+    the text. Two iterations of one pipe may differ: see :func:`streams`."""
+    kind = kind_of(first, second)
+    if kind is None or first.space != second.space:
+        return False
+    if earlier.pipe is not later.pipe:
+        if earlier.pipe is Pipe.S:
+            return earlier.asynchronous and first.writes and first.space == LOCAL_STORES
+        return not (_has_unit_flag(earlier.op) and _has_unit_flag(later.op)) and not _both_add(first, second)
+    if earlier.pipe is Pipe.V:
+        return arch == "a2a3"
+    if kind != "waw" or _both_add(first, second):
+        return False
+    if first.space == GLOBAL:
+        return earlier.pipe in (Pipe.MTE3, Pipe.FIX)
+    return earlier.pipe is Pipe.MTE2
+
+
+def streams(earlier: Statement, later: Statement, first: Access, second: Access, arch: str) -> bool:
+    """Whether the vector unit streams the result of ``earlier`` into ``later`` of the same iteration."""
+    if earlier.pipe is not Pipe.V or later.pipe is not Pipe.V or arch != "a2a3" or earlier.loops != later.loops:
+        return False
+    kind = kind_of(first, second)
+    one, other = _Position(earlier.op, earlier.number), _Position(later.op, later.number)
+    return kind is not None and is_streamed(one, other, kind)
+
+
+def _both_add(first: Access, second: Access) -> bool:
+    """Whether both operations combine atomically with what is there, in the same way."""
+    modes = [enumerator(access.op, "atomicType") for access in (first, second)]
+    return modes[0] == modes[1] and modes[0] not in ("", "atomic_none")
+
+
+def _has_unit_flag(op: Operation) -> bool:
+    return any(enumerator(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag"))

@@ -1,0 +1,293 @@
+"""A function as a model: statements in their loops and branches, calls replaced by what they run.
+
+Source: docs/reference/order-proof.md, "Model".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Block, Operation
+
+from pto_dialect.analysis.scalar_cache import stores_asynchronously
+from pto_dialect.analysis.symbols import Symbols
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.type_facts import is_simt_entry
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, section_of
+from pto_dialect.ir.core.facts.operation_form import form_of
+from pto_dialect.ir.core.facts.pipe import Pipe
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.func import FuncOp
+from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.targets.profile import Profile
+
+from .accesses import accesses_of
+from .carried import Bounds, LoopNumbers, bind_carried
+from .carried_handles import bind_handles
+from .expressions import FALSE, TRUE, Condition, both, negated
+from .model import UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError
+from .places import MEMORY, Places
+from .scopes import summary
+from .signals import signal_of
+from .values import Launch, Numbers, bind_arguments, launch_facts
+
+_OTHERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
+"""Signals from and to others."""
+_MOST = 20_000
+"""Statements and loops of one function that are read."""
+
+
+def read_function(function: Operation, core: str | None, target: str | None) -> Model:
+    """The model of a function as the cores of kind ``core`` run it. Raises :class:`UndecidedError`."""
+    profile = profile_of(function, target)
+    launch = Launch()
+    numbers = LoopNumbers(launch)
+    places = Places(profile, numbers)
+    region = function.regions[0]
+    bind_arguments(numbers, region.blocks[0].args)
+    for value in region.blocks[0].args:
+        if isinstance(value.type, MEMORY):
+            places.bind(value, (places.argument(value),))
+    reader = _Reader(core, profile, function)
+    reader.function(function, numbers, places)
+    facts = [("", fact) for fact in launch_facts(launch.symbols)]
+    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    return Model(name, function, core, profile.arch, reader.body, reader.statements, launch.symbols, facts)
+
+
+class _Reader:
+    """Collects the statements of one function."""
+
+    def __init__(self, core: str | None, profile: Profile, function: Operation) -> None:
+        self.core = core
+        self.profile = profile
+        self.symbols = Symbols()
+        self.body: list[Statement | Loop] = []
+        self.statements: list[Statement] = []
+        self.count = 0
+        # If there are sections for one kind of core, it also runs the code outside of them.
+        self.alone = {section_of(inner) for inner in walk(function)} <= {core, "simt", ""}
+        self.calls: list[Operation] = []
+
+    def function(self, function: Operation, numbers: Numbers, places: Places) -> None:
+        """Reads the whole body of a function."""
+        region = function.regions[0]
+        if len(region.blocks) != 1:
+            raise UndecidedError(function, "it goes from block to block; only structured control flow is followed")
+        where = _Where(self.body, (), (), TRUE, True, self.core is None or self.alone)
+        self.block(region.block, where, numbers, places)
+
+    def block(self, block: Block, where: _Where, numbers: Numbers, places: Places) -> None:
+        """Reads the operations of a block."""
+        for op in block.ops:
+            section = section_of(op)
+            if section and self.core is not None and section != "simt":
+                if section == self.core:
+                    self.block(op.regions[0].block, where.mine(), numbers, places)
+            elif section and section != "simt":
+                self.block(op.regions[0].block, where, numbers, places)
+            else:
+                self.operation(op, where, numbers, places)
+
+    def operation(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
+        """Reads one operation."""
+        if is_for(op):
+            self.loop(op, where, numbers, places)
+        elif is_if(op):
+            self.branches(op, where, numbers, places)
+        elif has_role(op, Role.CALL):
+            self.call(op, where, numbers, places)
+        elif has_role(op, Role.SCOPE) and not self._has_signals(op):
+            self.add(op, where, Pipe.V, summary(op, numbers, places), None)
+        elif has_role(op, Role.SCOPE):
+            if op.operands:
+                raise UndecidedError(op, "signals in it are not followed")
+            self.block(op.regions[0].block, where, numbers, places)
+        elif has_role(op, Role.LAUNCH) or section_of(op) == "simt":
+            self.add(op, where, Pipe.V, self.launched(op, places), None)
+        elif op.regions and not has_role(op, Role.SCALAR):
+            self.opaque(op)
+        elif where.is_mine:
+            self.leaf(op, where, numbers, places)
+
+    def _has_signals(self, op: Operation) -> bool:
+        return any(has_role(inner, Role.PIPES | Role.LOCK) for inner in walk(op))
+
+    def opaque(self, op: Operation) -> None:
+        """An operation with regions whose course is not followed."""
+        for inner in walk(op):
+            if inner is not op and (isinstance(inner, PtoOp) and form_of(inner, self.profile.arch).pipe is not None):
+                raise UndecidedError(op, f"{op.name} is not followed")
+            if has_role(inner, Role.CALL | Role.ELEMENT_STORE | Role.ELEMENT_LOAD):
+                raise UndecidedError(op, f"{op.name} is not followed")
+
+    # ------------------------------------------------------------ control flow
+
+    def loop(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
+        """A counted loop."""
+        bounds = Bounds(numbers, op)
+        bind_carried(numbers, op, bounds)
+        bind_handles(places, op, bounds)
+        loop = Loop(op, self._next(), bounds.ordinal, bounds.goes_on, bounds.counter)
+        inside = where.inside(loop, bounds.goes_on is not None)
+        self.block(op.regions[0].block, inside, numbers, places)
+        if loop.body:
+            where.body.append(loop)
+
+    def branches(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
+        """Regions of which one runs."""
+        condition = numbers.condition(op.operands[0])
+        for region, chosen in zip(op.regions, (True, False), strict=False):
+            if region.blocks:
+                when = condition if condition is None or chosen else negated(condition)
+                if when != FALSE:
+                    self.block(region.block, where.when(when), numbers, places)
+
+    def call(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
+        """A function that runs where it is called."""
+        callee = self.symbols.callee(op)
+        if callee is None or not callee.body.blocks or any(each is callee for each in self.calls):
+            raise UndecidedError(op, "the function that it calls is not known, or calls itself")
+        if len(callee.body.blocks) != 1:
+            raise UndecidedError(op, "the function that it calls goes from block to block")
+        inner = LoopNumbers(numbers.launch, len(where.loops))
+        inner_places = Places(self.profile, inner)
+        for argument, given in zip(callee.body.block.args, op.operands, strict=True):
+            if isinstance(argument.type, MEMORY):
+                inner_places.bind(argument, places.of(given))
+            else:
+                inner.bind(argument, numbers.number(given))
+        self.calls.append(callee)
+        self.block(callee.body.block, where, inner, inner_places)
+        self.calls.pop()
+        last = callee.body.block.last_op
+        for result, value in zip(op.results, last.operands if last is not None else (), strict=False):
+            if isinstance(result.type, MEMORY):
+                places.bind(result, inner_places.of(value))
+            else:
+                numbers.bind(result, inner.number(value))
+
+    def launched(self, op: Operation, places: Places) -> tuple[Access, ...]:
+        """Work-items read and write all that they get, and all of their memory."""
+        found: list[Access] = []
+        spaces = {places.space(value): value for value in op.operands if isinstance(value.type, MEMORY)}
+        for space in {*spaces, "ub", "gm"}:
+            for writes in (False, True):
+                found.append(Access(op, writes, space, None, None, TRUE, False))
+        return tuple(found)
+
+    # ------------------------------------------------------------ operations
+
+    def leaf(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
+        """An operation without regions."""
+        arch = self.profile.arch
+        if not isinstance(op, PtoOp):
+            if isinstance(op, UnregisteredOp):
+                raise UndecidedError(op, "nobody knows what it does")
+            found = accesses_of(op, places)
+            if found:
+                self.add(op, where, Pipe.S, found, None, stores_asynchronously(op, arch))
+            return
+        spec = op_spec(type(op))
+        if has_role(op, _OTHERS):
+            raise UndecidedError(op, "signals between cores are not followed")
+        if spec.queue is not None:
+            raise UndecidedError(op, "queues between cores are not followed")
+        signal = signal_of(op, numbers, arch)
+        if signal is not None and not where.certain and signal.kind not in ("join", "barrier"):
+            raise UndecidedError(op, f"whether it runs, or how often, {UNDETERMINED}")
+        form = form_of(op, arch)
+        if spec.pipes and signal is None:
+            raise UndecidedError(op, f"{op.name} works on several pipes")
+        found = accesses_of(op, places) if spec.effect is not Effect.HANDLE else ()
+        pipe = form.pipe
+        if signal is not None:
+            pipe = signal.target if signal.kind == "wait" else signal.source
+        if pipe is None or (not found and signal is None):
+            return
+        if pipe is Pipe.ALL:
+            raise UndecidedError(op, f"{op.name} works on several pipes")
+        self.add(op, where, pipe, found, signal, stores_asynchronously(op, arch))
+
+    def add(
+        self,
+        op: Operation,
+        where: _Where,
+        pipe: Pipe,
+        accesses: tuple[Access, ...],
+        signal: Signal | None,
+        asynchronous: bool = False,
+    ) -> None:
+        """A statement at a position in the text."""
+        if not where.is_mine:
+            return
+        number = self._next()
+        position = (*where.position, number)
+        statement = Statement(
+            op, number, pipe, where.loops, position, where.condition, where.certain, accesses, signal, asynchronous
+        )
+        where.body.append(statement)
+        self.statements.append(statement)
+
+    def _next(self) -> int:
+        self.count += 1
+        if self.count > _MOST:
+            raise UndecidedError(None, f"it has more than {_MOST} operations")
+        return self.count
+
+
+class _Where:
+    """A position in the text: what surrounds it."""
+
+    def __init__(
+        self,
+        body: list[Statement | Loop],
+        loops: tuple[Loop, ...],
+        position: tuple[int, ...],
+        condition: Condition,
+        certain: bool,
+        is_mine: bool,
+    ) -> None:
+        self.body = body
+        self.loops = loops
+        self.position = position
+        self.condition = condition
+        self.certain = certain
+        self.is_mine = is_mine
+
+    def mine(self) -> _Where:
+        """The same position in a section of the core."""
+        return _Where(self.body, self.loops, self.position, self.condition, self.certain, True)
+
+    def when(self, condition: Condition | None) -> _Where:
+        """The same position where a condition holds; ``None`` is one that nobody knows."""
+        known = self.condition if condition is None else both(self.condition, condition)
+        certain = self.certain and condition is not None
+        return _Where(self.body, self.loops, self.position, known, certain, self.is_mine)
+
+    def inside(self, loop: Loop, certain: bool) -> _Where:
+        """The position at the beginning of the body of a loop."""
+        position = (*self.position, loop.number)
+        loops = (*self.loops, loop)
+        return _Where(loop.body, loops, position, self.condition, self.certain and certain, self.is_mine)
+
+
+def entry_functions(module: Operation) -> Iterator[Operation]:
+    """The functions with a body that no other function calls or launches."""
+    called: set[str] = set()
+    for op in walk(module):
+        if has_role(op, Role.CALL | Role.LAUNCH):
+            callee = op.properties.get("callee") or op.attributes.get("callee")
+            called.add(str(callee).removeprefix("@").strip('"'))
+    for op in walk(module):
+        if isinstance(op, FuncOp) and op.regions[0].blocks and op.sym_name.data not in called and not is_simt_entry(op):
+            yield op
+
+
+def cores_of(function: Operation) -> list[str | None]:
+    """The kinds of cores with sections in a function; ``None`` stands for the one that runs a function without."""
+    sections = {section_of(op) for op in walk(function)}
+    found = [name for name in ("cube", "vector") if name in sections]
+    return [*found] if found else [None]

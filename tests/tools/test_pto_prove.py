@@ -1,0 +1,103 @@
+"""``pto prove``: verdicts, exit codes and reports. Source: docs/reference/order-proof.md, "Verdicts"."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+MAIN = import_module("pto_dialect.tools.pto_prove").main
+PAGE = Path(__file__).parents[2] / "docs" / "prove.md"
+OPEN = """\
+func.func @open(%q: !pto.ptr<i64, gm>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %event = pto.load_scalar %q[%i] : !pto.ptr<i64, gm> -> i64
+    %id = arith.index_cast %event : i64 to index
+    pto.set_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
+    pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
+  }
+  return
+}
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    """The program of the guide."""
+    (text,) = re.findall(r"^```mlir\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    path = tmp_path / "kernel.pto"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def prove(*arguments: object, text: str | None = None) -> Result:
+    return CliRunner().invoke(MAIN, [str(one) for one in arguments], input=text)
+
+
+def test_race_of_the_guide_is_refuted_by_its_smallest_call(kernel: Path) -> None:
+    result = prove(kernel, "--output-format", "json")
+    (function,) = json.loads(result.stdout)["functions"]
+    assert result.exit_code == 3
+    assert (function["name"], function["core"], function["verdict"]) == ("turns", None, "refuted")
+    witness = function["witness"]
+    assert (witness["arguments"], witness["kind"]) == ({"n": 3}, "race-war")
+    assert (witness["first"]["operation"], witness["first"]["iteration"]) == ("pto.tadd", [0])
+    assert (witness["second"]["operation"], witness["second"]["iteration"]) == ("pto.tload", [])
+    assert witness["bytes"] == ["ub", 0, 1024]
+    assert result.stderr == "1 function: 0 proven, 1 refuted, 0 undecided\n"
+
+
+def test_correction_of_the_guide_is_proven(kernel: Path) -> None:
+    text = kernel.read_text(encoding="utf-8")
+    flag = '%s_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]\n'
+    text = text.replace("      %t = pto.multi_tile_get %x[%c0]", f"pto.{flag % 'wait'}%t = pto.multi_tile_get %x[%c0]")
+    text = text.replace("    }\n    pto.wait_flag", f"pto.{flag % 'set'}    }}\n    pto.wait_flag")
+    result = prove("-", text=text)
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "1 function: 1 proven, 0 refuted, 0 undecided")
+
+
+def test_assumption_is_part_of_the_verdict(kernel: Path) -> None:
+    result = prove(kernel, "--assume", "n % 2 == 0")
+    assert result.exit_code == 0
+    assert "note: assumed: n % 2 == 0" in result.stdout
+
+
+@pytest.mark.parametrize("condition", ["n %", "n * m == 0", "n", "f(n) < 2", "n % 0 == 1", "1.5 < n"])
+def test_assumption_that_is_not_understood_is_a_wrong_command_line(kernel: Path, condition: str) -> None:
+    result = prove(kernel, "--assume", condition)
+    assert result.exit_code == 2
+    assert condition in result.stderr
+
+
+def test_undecided_function_has_its_exit_code_and_reason() -> None:
+    result = prove("-", text=OPEN)
+    assert result.exit_code == 4
+    assert "7:5: info: the order of the pipes in @open is undecided: pto.set_flag_dyn: its id" in result.stdout
+    assert result.stdout.splitlines()[-1] == "1 function: 0 proven, 0 refuted, 1 undecided"
+    assert prove("-", "--allow-undecided", text=OPEN).exit_code == 0
+
+
+def test_program_with_errors_has_no_verdict() -> None:
+    result = prove("-", text="func.func @f() {\n  pto.nothing\n  return\n}\n")
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (1, "0 functions: 0 proven, 0 refuted, 0 undecided")
+
+
+def test_sarif_has_a_result_for_each_function(kernel: Path) -> None:
+    (run,) = json.loads(prove(kernel, "--output-format", "sarif").stdout)["runs"]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [("order-refuted", "error")]
+
+
+def test_missing_package_is_named_with_its_command(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("pto_dialect.tools.pto_prove")
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    result = prove(kernel)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: pto prove needs the package islpy: pip install 'pto-dialect[prove]'\n",
+    )

@@ -1,0 +1,84 @@
+"""The command ``pto prove``: the order of the pipes for all arguments and numbers of iterations."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from .command_line import (
+    TARGETS,
+    PtoCommand,
+    color_option,
+    output_format_option,
+    read_stdin,
+    version_option,
+    wants_color,
+    write_stderr,
+)
+
+NOT_INSTALLED = 2
+"""Exit code: an optional package is missing."""
+
+
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path())
+@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
+@click.option(
+    "--assume", "assumptions", metavar="CONDITION", multiple=True,
+    help="A condition on arguments that each call satisfies, such as 'n % 16 == 0'.",
+)  # fmt: skip
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.01), default=2.0, show_default=True,
+    help="Processor time for each function; one that needs more is undecided.",
+)  # fmt: skip
+@click.option("--allow-undecided", is_flag=True, help="Exit with 0 although functions are undecided.")
+@output_format_option("Form of the verdicts.", ("text", "json", "sarif"))
+@color_option
+@version_option("pto prove", "xDSL")
+@click.pass_context
+def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
+    """Prove the order of the pipes in each function, for all arguments and numbers of iterations.
+
+    A function is proven, refuted (with the smallest call in which something is wrong), or undecided. The last line has
+    the number of functions in each class. Each FILE is one program; a DIR means all .pto files in it; - is standard
+    input.
+
+    Exit code: 0 if all functions are proven, 1 if a program has errors, 2 if the command line is wrong, 3 if a function
+    is refuted, 4 if one is undecided.
+    """
+    from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
+    from pto_dialect.driver.prove.order import as_json, as_sarif, prove  # deferred: start-up
+    from pto_dialect.driver.report import render  # deferred: start-up
+    from pto_dialect.prove.assumed import AssumptionError  # deferred: start-up
+    from pto_dialect.prove.functions import EXTRA  # deferred: start-up
+    from pto_dialect.prove.report import diagnostic_of  # deferred: start-up
+
+    if find_spec("islpy") is None:
+        write_stderr(f"error: pto prove needs the package islpy: {EXTRA}\n")
+        ctx.exit(NOT_INSTALLED)
+    if not paths and sys.stdin is not None and sys.stdin.isatty():
+        raise click.UsageError("name a file, a folder, or - for standard input", ctx)
+    try:
+        inputs = collect(paths or ("-",), read_stdin)
+        proof = prove(inputs, given["target"], given["assumptions"], given["seconds"])
+    except (InputError, AssumptionError) as error:
+        raise click.UsageError(str(error), ctx) from None
+    except OSError as error:
+        raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
+    if given["format"] == "text":
+        found = (*proof.errors, *map(diagnostic_of, proof.verdicts))
+        click.echo(render(found, wants_color(given["color"])) if found else "", nl=False)
+        click.echo(proof.summary)
+    else:
+        click.echo(as_json(proof, given["assumptions"]) if given["format"] == "json" else as_sarif(proof), nl=False)
+        if proof.errors:
+            write_stderr(render(tuple(proof.errors), wants_color(given["color"])))
+        write_stderr(proof.summary + "\n")
+    ctx.exit(proof.exit_code(given["allow_undecided"]))
+
+
+if __name__ == "__main__":
+    main()
