@@ -239,6 +239,12 @@ def _cpu(one: Any) -> Any:
     return torch.device("cpu") if _is_device(one) else one
 
 
+def _swiglu(values: Any, dim: int = -1) -> Any:
+    """What the operator of the device returns, by its definition."""
+    gate, value = values.float().chunk(2, dim)
+    return (torch.nn.functional.silu(gate) * value).to(values.dtype)
+
+
 def install(seconds: float, folder: Path) -> Device:
     """Makes this process one that has a device."""
     device = Device(seconds)
@@ -255,7 +261,7 @@ def install(seconds: float, folder: Path) -> Device:
     npu.device_count = lambda: 1
     npu.get_device_name = lambda *_: properties.name
     torch.npu = npu
-    sys.modules["torch_npu"] = MagicMock(name="torch_npu")
+    sys.modules["torch_npu"] = MagicMock(name="torch_npu", npu_swiglu=_swiglu)
     torch.Tensor.npu = lambda self, *_, **__: self.clone()
     torch.Tensor.is_npu = True
     torch.Tensor.data_ptr = lambda self: device.know(self)

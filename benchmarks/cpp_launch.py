@@ -31,8 +31,10 @@ DTYPES = {
 }  # fmt: skip
 _NUMBERS = {"i1": np.uint8, "f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.uint16}
 _POINTER = re.compile(r"!pto\.ptr<([\w!.]+)")
-SECONDS = 40.0
+SECONDS = 120.0
 """For one launch."""
+_WATCHED_SECONDS = 40.0
+"""For one launch under the sanitizers; what they have found by then counts."""
 _WATCHED = 200_000_000
 """Bytes of arguments up to which the sanitizers run a launch, because they get copies."""
 
@@ -95,10 +97,10 @@ class Program:
             self.kernel.kernel.module, self.kernel.kernel.entry, None, RunOptions(fill="poison"), SanitizeOptions()
         )
         try:
-            with deadline(SECONDS):
+            with deadline(_WATCHED_SECONDS):
                 watched.run(copies, blocks)
         except TimedOut:
-            pass  # What it has found by then counts.
+            pass
         except ProgramError as error:
             self.findings.setdefault(_shown(str(error)), "stopped")
         for finding in watched.observer.findings.all:

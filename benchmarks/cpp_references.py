@@ -1,10 +1,12 @@
 """Runs C++ kernels of source trees under the sanitizers and compares them with the trees' own references.
 
-    python benchmarks/cpp_references.py TREE... [--case TEXT] [--seconds N] [--json FILE]
+    python benchmarks/cpp_references.py TREE... [--case TEXT...] [--words TEXT] [--set NAME=VALUE] [--seconds N]
+        [--json FILE]
 
 Needs ``torch`` and ``g++``. A tree is one of the run time (``simpler``), whose tests name kernels, inputs and expected
 values, or a collection of kernels whose scripts launch them with ``torch`` and compare the results. Each test or script
-runs in a child process.
+runs in a child process. Tests of a file run until the time is over; scripts whose sizes take too long get other
+arguments or constants.
 """
 
 from __future__ import annotations
@@ -63,13 +65,13 @@ def run_scene(tree: Path, path: Path, seconds: float, folder: Path) -> list[dict
 
 
 def child(arguments: list[str]) -> None:
-    tree, path, seconds, folder = arguments
+    tree, path, seconds, folder, *words = arguments
     if is_run_time(Path(tree)):
         outcomes = run_scene(Path(tree), Path(path), float(seconds), Path(folder))
     else:
         from cpp_scripts import run_script
 
-        outcomes = [run_script(Path(tree), Path(path), float(seconds), Path(folder), [])]
+        outcomes = [run_script(Path(tree), Path(path), float(seconds), Path(folder), words)]
     os.write(1, b"\nOUTCOMES " + json.dumps(outcomes).encode() + b"\n")
     os._exit(0)
 
@@ -93,19 +95,24 @@ def main(arguments: list[str]) -> None:
         return child(arguments[1:])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="+", type=Path)
-    parser.add_argument("--case", default="", help="only tests whose path has this text")
+    parser.add_argument("--case", nargs="*", default=[""], help="only tests whose path has one of these texts")
     parser.add_argument("--seconds", type=float, default=60, help="time for one test")
+    parser.add_argument("--words", default="", help="arguments of scripts")
+    parser.add_argument(
+        "--set", action="append", default=[], help="NAME=VALUE: a constant of a script, such as its sizes"
+    )
     parser.add_argument("--json", type=Path, help="writes all results")
     options = parser.parse_args(arguments)
     outcomes: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for tree in options.trees:
             for path in tests_of(tree.resolve()):
-                if options.case not in str(path):
+                if not any(case in str(path) for case in options.case):
                     continue
                 with tempfile.TemporaryDirectory(dir=folder) as own:
                     work = folder if is_run_time(tree.resolve()) else own
-                    command = [sys.executable, __file__, "--child", tree.resolve(), path, options.seconds, work]
+                    words = [*options.words.split(), *(f"--set={one}" for one in options.set)]
+                    command = [sys.executable, __file__, "--child", tree.resolve(), path, options.seconds, work, *words]
                     found = outcomes_of([str(part) for part in command], path, options.seconds)
                 for one in found:
                     outcomes.append(one)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import pto_dialect
 from pto_dialect.cpp.kernel import CppError
+from tools.pto_run import main as pto_run
 
 KERNEL = """\
 #include <pto/pto-inst.hpp>
@@ -97,3 +101,54 @@ def test_a_session_that_is_chosen_at_run_time_is_refused() -> None:
     chosen = "comm::AsyncSession other; if (ranks > 2) comm::BuildAsyncSession(scratch, workspace, other)"
     with pytest.raises(CppError, match="the session is chosen at run time"):
         run(f"{chosen}; int rank = 0; {LINES} comm::TPUT_ASYNC(to, from, other)", EMPTY)
+
+
+TASK = """\
+#include <pto/pto-inst.hpp>
+#include "tensor.h"
+#include "platform_comm/comm_context.h"
+using namespace pto;
+
+extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args) {
+  __gm__ Tensor *told = reinterpret_cast<__gm__ Tensor *>(args[0]);
+  __gm__ float *window = reinterpret_cast<__gm__ float *>(told->buffer.addr) + told->start_offset;
+  __gm__ Tensor *result = reinterpret_cast<__gm__ Tensor *>(args[1]);
+  __gm__ float *out = reinterpret_cast<__gm__ float *>(result->buffer.addr) + result->start_offset;
+  __gm__ CommContext *context = reinterpret_cast<__gm__ CommContext *>(args[2]);
+  __gm__ int32_t *number = reinterpret_cast<__gm__ int32_t *>(args[3]);
+  int next = (context->rankId + 1) % context->rankNum;
+  uint64_t offset = reinterpret_cast<uint64_t>(window) - context->windowsIn[context->rankId];
+  __gm__ float *theirs = reinterpret_cast<__gm__ float *>(context->windowsIn[next] + offset);
+  using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>>;
+  Tile<TileType::Vec, float, 1, 64> tile, own;
+  TASSIGN(tile, 0x0);
+  TASSIGN(own, 0x1000);
+  Row source(theirs), mine(window), target(out);
+  TLOAD(tile, source);
+  TLOAD(own, mine);
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  TADDS(tile, tile, (float)*number);
+  pipe_barrier(PIPE_V);
+  TADD(tile, tile, own);
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  TSTORE(target, tile);
+}
+"""
+
+
+def test_a_task_of_the_run_time_adds_the_window_of_the_next_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``args[2]`` points to the communication context, which is no tensor, ``args[3]`` to a number."""
+    monkeypatch.chdir(tmp_path)
+    Path("task.cpp").write_text(TASK)
+    values = np.arange(3 * 64, dtype=np.float32).reshape(3, 64)
+    np.save("x.npy", values)
+    arguments = ["args[0]=window", "args[1]=zeros:f32:64", "args[2]=context", "args[3]=ones:i32:1"]
+    words = ["task.cpp", "--ranks", "3", "--window", "window=split:x.npy", "--sanitize", "--out", "args[1]=y{rank}.npy"]
+    done = CliRunner().invoke(pto_run, [*words, *(word for one in arguments for word in ("--arg", one))])
+    assert done.exit_code == 0, done.output
+    for rank in range(3):
+        assert np.load(f"y{rank}.npy").reshape(-1).tolist() == (values[rank] + values[(rank + 1) % 3] + 1).tolist()

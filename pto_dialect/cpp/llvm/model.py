@@ -96,13 +96,15 @@ class BasicBlock:
 
 @dataclass(slots=True)
 class Function:
-    """A function with a body; the first block is the entry."""
+    """A function with a body; the first block is the entry. ``structures`` names arguments that point to what is no
+    tensor."""
 
     name: str
     arguments: list[Value]
     result: str
     debug: str = ""
     blocks: dict[str, BasicBlock] = field(default_factory=dict)
+    structures: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

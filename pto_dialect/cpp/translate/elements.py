@@ -33,6 +33,9 @@ class Elements:
         for name in order:
             for instruction in function.blocks[name].instructions:
                 self._note(instruction)
+        for argument in function.arguments:
+            if argument.name in function.structures and _are_members(self.votes(argument)):
+                self.replace_votes(argument, Counter({"i64": 1}))
 
     def votes(self, pointer: Value) -> Counter[str]:
         """Returns how often a pointer is used with each element type."""
@@ -104,6 +107,11 @@ class Elements:
     def _cells(self, instruction: Instruction) -> Iterator[Variable]:
         reads, assigned, _ = self._memory.effects(instruction)
         yield from sorted(reads | assigned, key=lambda variable: variable.number)
+
+
+def _are_members(votes: Counter[str]) -> bool:
+    """Whether a pointer is used for integers of several sizes, the members of a structure."""
+    return "i64" in votes and len(votes) > 1 and all(type.startswith("i") for type in votes)
 
 
 def _spelled(element: str) -> str:

@@ -47,6 +47,7 @@ def split_arguments(function: Function, module: Module) -> dict[Value, Operand]:
         return {}
     splitter.split(loads)
     function.arguments = list(splitter.parameters.values())
+    function.structures = splitter.structures
     return splitter.replaced
 
 
@@ -56,6 +57,7 @@ class _Splitter:
     def __init__(self, name: str, function: Function, module: Module) -> None:
         self.parameters: dict[str, Value] = {}
         self.replaced: dict[Value, Operand] = {}
+        self.structures: set[str] = set()
         self.uses: dict[Value, list[Instruction]] = {}
         self._blocks: dict[Value, BasicBlock] = {}
         self._name = name
@@ -87,6 +89,7 @@ class _Splitter:
             for access in sorted(fields, key=lambda access: access.offset):
                 self._split_field(number, access)
         else:
+            self.structures.add(name)
             for user in users:
                 self.replaced[user] = self._parameter(name, "ptr")
 

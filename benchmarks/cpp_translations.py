@@ -1,0 +1,122 @@
+"""Translates the C++ kernels of a list, and says for each what became of it.
+
+    python benchmarks/cpp_translations.py LIST.csv TREES [--repository TEXT] [--json FILE] [--jobs N]
+
+The list has the columns ``repo``, ``path`` and ``kind``; ``TREES`` is a folder with a tree for each repository, named
+after it. A kernel counts as translated if it compiles against the headers of the package, all kernels of its file have
+a translation, and the program breaks no rule.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from cpp_corpus import include_folders
+
+from pto_dialect.api import VerifyError, parse
+from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
+from pto_dialect.deadline import TimedOut, deadline
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.origins import location_of, shown
+from pto_dialect.diagnostics.refused import RefusedProgram
+
+SECONDS = 180.0
+"""For one kernel."""
+Kernel = dict[str, Any]
+
+
+def kernels_of(listed: Path, trees: Path, repository: str) -> Iterator[Kernel]:
+    """The rows of a list whose files are there."""
+    with listed.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            tree = trees / row["repo"].rpartition("/")[2]
+            if repository in row["repo"] and (tree / row["path"]).is_file():
+                yield row | {"tree": str(tree.resolve())}
+
+
+def folders_of(tree: Path, path: Path, target: str) -> list[str]:
+    """Where the build of a tree looks for headers."""
+    if not (tree / "simpler_setup").is_dir():
+        return include_folders(tree, path)
+    runtime = "host_build_graph" if "host_build_graph" in path.parts else "tensormap_and_ringbuffer"
+    source = tree / "src"
+    own = source / target / "runtime" / runtime
+    folders = [
+        own / "runtime", own / "common", own / "orchestration", source / "common" / "task_interface", source / "common",
+        source / target / "platform" / "include", source / "common" / "platform" / "include",
+        tree / "simpler_setup" / "incore", source / "common" / "log" / "include",
+    ]  # fmt: skip
+    return [str(folder) for folder in folders if folder.is_dir()]
+
+
+def translate(kernel: Kernel) -> Kernel:
+    """A row with its ``outcome``: ``translated``, or what refuses it, with the ``reason``."""
+    tree = Path(kernel["tree"])
+    path = tree / kernel["path"]
+    target = "a5" if any("a5" in part.split("_") for part in path.relative_to(tree).with_suffix("").parts) else "a2a3"
+    options = CppOptions(
+        None, target, ("MEMORY_BASE",) if target == "a2a3" else (), tuple(folders_of(tree, path, target))
+    )
+    outcome, reason = "translated", ""
+    try:
+        with deadline(SECONDS):
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            compiled = compile_kernel(text, str(path), options, every=True)
+            if compiled.errors:
+                outcome, reason = "not translated", _located(compiled.errors[0])
+            parse(compiled.text, filename=str(path))
+    except TimedOut:
+        outcome, reason = "too slow", f"more than {SECONDS:.0f} s"
+    except CppError as error:
+        first = error.diagnostics[0]
+        outcome, reason = ("not compiled" if "compile" in first.rule else "not translated"), _located(first)
+    except (VerifyError, RefusedProgram) as error:
+        outcome, reason = "refused by a rule", _located(error.diagnostics[0])
+    return kernel | {"target": target, "outcome": outcome, "reason": reason}
+
+
+def _located(found: Diagnostic) -> str:
+    frames = location_of(found.span).frames if found.span is not None else ()
+    where = f"{Path(frames[0].file).name}:{frames[0].line}: " if frames else ""
+    return f"{where}{shown(found).message} [{found.rule}]"[:300]
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("list", type=Path)
+    parser.add_argument("trees", type=Path)
+    parser.add_argument("--repository", default="", help="only repositories whose name has this text")
+    parser.add_argument("--json", type=Path, help="writes all results")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args(arguments)
+    kernels = list(kernels_of(options.list, options.trees, options.repository))
+    found: list[Kernel] = []
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for one in pool.map(translate, kernels):
+            found.append(one)
+            if one["outcome"] != "translated":
+                print(f"{one['outcome']:18} {one['repo']} {one['path']}: {one['reason']}", flush=True)
+    if options.json is not None:
+        options.json.write_text(json.dumps(found, indent=1))
+    report(found)
+
+
+def report(found: list[Kernel]) -> None:
+    """Counts by repository and by kind."""
+    for column in ("repo", "kind"):
+        total = Counter(one[column] for one in found)
+        good = Counter(one[column] for one in found if one["outcome"] == "translated")
+        for name, count in sorted(total.items()):
+            print(f"{name:28} {count:4} kernels, {good[name]:4} translated ({good[name] / count:.1%})")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
