@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from pto_dialect.ir.core.facts.pipe import Pipe
 
@@ -43,11 +44,26 @@ class Instance:
         return sum(self.values[loop.ordinal] for loop in self.statement.loops)
 
 
+class FaultKind(StrEnum):
+    """What may be wrong in a call."""
+
+    DEADLOCK = "deadlock"
+    LEFTOVER_FLAG = "leftover-flag"
+    OVERFULL_FLAG = "overfull-flag"
+    ID_RANGE = "id-range"
+    BUF_NESTING = "buf-nesting"
+    RACE_RAW = "race-raw"
+    RACE_WAR = "race-war"
+    RACE_WAW = "race-waw"
+    RACE_SAME_PIPE = "race-same-pipe"
+    RACE_INVERTED = "race-inverted"
+
+
 @dataclass(frozen=True)
 class Fault:
     """What is wrong in one call; ``certain`` states that nothing about it was widened."""
 
-    kind: str
+    kind: FaultKind
     first: Instance
     second: Instance | None
     certain: bool
@@ -143,14 +159,14 @@ class Run:
         stuck = not all(self._issue(one) for one in all_)
         waiting = [queue[0] for queue in self.queues.values() if queue]
         for one in waiting if not stuck else waiting[:0]:
-            self.faults.append(Fault("deadlock", one, None, one.certain))
+            self.faults.append(Fault(FaultKind.DEADLOCK, one, None, one.certain))
         if not stuck and not waiting:
             for tokens in self.tokens.values():
                 for one, _ in tokens:
-                    self.faults.append(Fault("leftover-flag", one, None, one.certain))
+                    self.faults.append(Fault(FaultKind.LEFTOVER_FLAG, one, None, one.certain))
         for one in self.held.values():
-            self.faults.append(Fault("buf-nesting", one, None, one.certain))
-        if any(fault.kind == "deadlock" for fault in self.faults):
+            self.faults.append(Fault(FaultKind.BUF_NESTING, one, None, one.certain))
+        if any(fault.kind is FaultKind.DEADLOCK for fault in self.faults):
             return
         self._races(all_)
 
@@ -169,15 +185,15 @@ class Run:
         one.key = (signal.source, signal.target, number)
         if signal.kind in ("set", "wait"):
             if not 0 <= number < _FLAGS:
-                self.faults.append(Fault("id-range", one, None, one.certain))
+                self.faults.append(Fault(FaultKind.ID_RANGE, one, None, one.certain))
             self._count(one, signal.kind == "set")
         elif signal.kind in ("get", "release"):
             if not 0 <= number < _BUFFERS:
-                self.faults.append(Fault("id-range", one, None, one.certain))
+                self.faults.append(Fault(FaultKind.ID_RANGE, one, None, one.certain))
             self._hold(one, (signal.source, number), signal.kind == "get")
         self._add(one.statement.pipe, one)
         if one.statement.pipe is Pipe.S and self.queues[Pipe.S]:
-            self.faults.append(Fault("deadlock", one, None, one.certain))
+            self.faults.append(Fault(FaultKind.DEADLOCK, one, None, one.certain))
             return False
         return True
 
@@ -186,14 +202,16 @@ class Run:
         pending = self.pending.setdefault(one.key, [])
         if sets:
             if len(pending) > self.waits.get(one.key, 0):
-                self.faults.append(Fault("overfull-flag", pending[-1], one, one.certain and pending[-1].certain))
+                self.faults.append(
+                    Fault(FaultKind.OVERFULL_FLAG, pending[-1], one, one.certain and pending[-1].certain)
+                )
             pending.append(one)
         else:
             self.waits[one.key] = self.waits.get(one.key, 0) + 1
 
     def _hold(self, one: Instance, lock: tuple[Pipe, int], gets: bool) -> None:
         if (lock in self.held) == gets:
-            self.faults.append(Fault("buf-nesting", one, None, one.certain))
+            self.faults.append(Fault(FaultKind.BUF_NESTING, one, None, one.certain))
         if gets:
             self.held[lock] = one
         else:
@@ -214,7 +232,7 @@ class Run:
         assert one.statement.signal is not None
         waiting = [queue[0] for queue in self.queues.values() if queue]
         for each in waiting:
-            self.faults.append(Fault("deadlock", each, None, each.certain))
+            self.faults.append(Fault(FaultKind.DEADLOCK, each, None, each.certain))
         if waiting:
             return False
         self.counts[Pipe.S] += 1
@@ -324,13 +342,13 @@ class Run:
     def _same_turn(self, before: Instance, one: Instance) -> bool:
         return all(before.values[loop.ordinal] == one.values[loop.ordinal] for loop in one.statement.loops)
 
-    def _kind(self, before: Instance, one: Instance, first: Access, second: Access) -> str:
+    def _kind(self, before: Instance, one: Instance, first: Access, second: Access) -> FaultKind:
         if before.statement.pipe is one.statement.pipe:
-            return "race-same-pipe"
+            return FaultKind.RACE_SAME_PIPE
         assert one.key is not None
         if before.known.get(one.statement.pipe, 0) >= one.key[2]:
-            return "race-inverted"
-        return f"race-{kind_of(first, second)}"
+            return FaultKind.RACE_INVERTED
+        return FaultKind(f"race-{kind_of(first, second)}")
 
 
 def moves(access: Access) -> bool:

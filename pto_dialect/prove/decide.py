@@ -14,7 +14,7 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from .concrete import Fault, Limit, Run
+from .concrete import Fault, FaultKind, Limit, Run
 from .expressions import Ordinal, Symbol, Varying, symbols_of
 from .model import Model, Rectangle, UndecidedError
 from .relations import Relations, Suspicion
@@ -93,7 +93,7 @@ def _widened(model: Model, op: Operation, fault: Fault) -> Verdict:
 def smallest(faults: Iterable[Fault]) -> Fault | None:
     """The certain fault that the fewest iterations lead to, if possible one between two pipes."""
     certain = (fault for fault in faults if fault.certain)
-    return min(certain, key=lambda fault: (fault.size, fault.kind == "race-same-pipe"), default=None)
+    return min(certain, key=lambda fault: (fault.size, fault.kind is FaultKind.RACE_SAME_PIPE), default=None)
 
 
 def used_symbols(model: Model) -> list[Symbol]:

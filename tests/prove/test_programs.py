@@ -1,4 +1,5 @@
-"""Programs with known verdicts: the program above, the verdict below. Source: docs/reference/order-proof.md."""
+"""Programs with known verdicts: the program above, the verdict below. Source: docs/reference/order-proof.md,
+"Verdicts"."""
 
 from __future__ import annotations
 

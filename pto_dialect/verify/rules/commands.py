@@ -77,7 +77,11 @@ COMMANDS: Final[dict[str, Commands]] = {
     "prove-done": Commands("pto-opt --prove --lower example.pto", "pto-opt --lower example.pto"),
     **dict.fromkeys(("sync-redundant", "sync-serialising", "sync-undecided"), _both(f"{_JUDGE} example.pto")),
     **dict.fromkeys(("sync-removed", "sync-kept"), _both("pto-opt --pedantic -p remove-redundant-sync example.pto")),
-    **dict.fromkeys(("order-proven", "order-refuted", "order-undecided"), _both("pto-opt -p prove-order example.pto")),
+    "order-proven": Commands("pto-opt -p prove-order example.pto", "pto-opt example.pto"),
+    **dict.fromkeys(
+        ("order-refuted", "order-undecided"),
+        Commands("pto-opt -p prove-order example.pto", "pto-opt --allow order-proven -p prove-order example.pto"),
+    ),
     "race-task": Commands(_tasks(""), _tasks('after = ["task1"]\\n')),
     "run-timeout": Commands("pto-run --timeout 1 --arg a=1 example.pto", "pto-run --timeout 99 --arg a=1 example.pto"),
 }
