@@ -23,6 +23,9 @@ SUFFIXES = frozenset(
 )
 """Files of which a line may be shown because a location names them."""
 
+SOURCES = "PTO_SOURCES"
+"""Environment variable with folders of source files that locations may name."""
+
 MOST_BYTES = 16_000_000
 MOST_TEXTS = 256
 CALLED = "called from here"
@@ -55,11 +58,12 @@ class NamedPosition(SourceFile):
 class Origins:
     """The files that the locations of a program name.
 
-    ``folder`` is that of the program: files below it whose suffix is that of a source file are read. ``texts`` are
-    files whose text is known already, by the name that locations use. Other files are named and never read.
-    ``translated`` says that the text of the program is not the user's own, so that nothing of it is shown or changed;
-    frames in files that begin with ``hidden`` are not shown as long as there are others. ``spell`` writes messages as
-    the language of the source spells operations and values; an empty note is left out.
+    ``folder`` is that of the program: files below it, and below the folders that ``PTO_SOURCES`` names, whose suffix is
+    that of a source file are read. ``texts`` are files whose text is known already, by the name that locations use.
+    Other files are named and never read. ``translated`` says that the text of the program is not the user's own, so
+    that nothing of it is shown or changed; frames in files that begin with ``hidden`` are not shown as long as there
+    are others. ``spell`` writes messages as the language of the source spells operations and values; an empty note is
+    left out.
     """
 
     def __init__(
@@ -131,7 +135,7 @@ class Origins:
     def file(self, name: str) -> SourceFile | None:
         """Returns a file that may be shown; ``None`` for others."""
         if name not in self._files:
-            text = None if self.folder is None else _read_below(self.folder, name)
+            text = None if self.folder is None else _read_below_one((self.folder, *named_folders()), name)
             self._files[name] = None if text is None else SourceFile(name, text)
         return self._files[name]
 
@@ -147,6 +151,16 @@ def _is_file(path: str) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
         return False
+
+
+def named_folders() -> list[str]:
+    """Returns the folders of source files that the user names in the environment; relative ones are left out."""
+    return [one for one in os.environ.get(SOURCES, "").split(os.pathsep) if os.path.isabs(one)]
+
+
+def _read_below_one(folders: Sequence[str], name: str) -> str | None:
+    """Returns the text of a source file below the first of ``folders`` that has it; ``None`` for all other files."""
+    return next((text for folder in folders if (text := _read_below(folder, name)) is not None), None)
 
 
 def _read_below(folder: str, name: str) -> str | None:

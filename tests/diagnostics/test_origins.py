@@ -10,6 +10,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.fix import Edit, Fix
 from pto_dialect.diagnostics.formats import to_json, to_sarif
 from pto_dialect.diagnostics.formats_ci import to_github
+from pto_dialect.diagnostics.locations import Frame
 from pto_dialect.diagnostics.origins import Origins, shown, shown_line
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.diagnostics.source import SourceFile, Span
@@ -124,6 +125,19 @@ def test_files_that_are_named_but_never_read(tmp_path: Path, name: str) -> None:
         lines = render_text([about(of, "pto.a")]).splitlines()
         assert lines[0].endswith(":1:1: error: nothing orders them [race-raw]")
         assert lines[1].endswith("p.pto:1:1: note: the statement of the program")
+
+
+@pytest.mark.parametrize(("named", "is_shown"), [("sources", True), ("other", False), ("", False)])
+def test_folders_that_the_user_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, is_shown: bool
+) -> None:
+    for folder in ("build", "sources", "other"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "sources" / "k.py").write_text("a = load(x)\n")
+    monkeypatch.setenv("PTO_SOURCES", os.pathsep.join(["relative", str(tmp_path / named) if named else ""]))
+    frame = Frame(str(tmp_path / "sources" / "k.py"), 1, 5)
+    span = Origins(str(tmp_path / "build")).span(frame)
+    assert (span.source.text, span.line) == ("a = load(x)\n" if is_shown else "", 1)
 
 
 def test_file_by_its_whole_name(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import os
 import struct
 import subprocess
@@ -15,6 +16,9 @@ from pypto_programs import SCALE
 from xdsl.dialects.builtin import IndexType, IntegerType, bf16, f16, f32
 
 from pto_dialect.api import ParseError
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.render import render_text
+from pto_dialect.diagnostics.source import Span
 from pto_dialect.integrations.pypto import assembler, platform
 from pto_dialect.integrations.pypto.interface import (
     CallConfig,
@@ -27,6 +31,7 @@ from pto_dialect.integrations.pypto.interface import (
 )
 from pto_dialect.integrations.pypto.objects import packed, unpacked
 from pto_dialect.integrations.pypto.tasks import Access, Call, Task, decode, number
+from pto_dialect.ir.core.location import span_of
 
 
 def text_section(data: bytes) -> bytes:
@@ -200,3 +205,17 @@ def test_files_that_choose_a_chip_leave_the_choice_to_tests(tmp_path: Path) -> N
     for option, passes in (("--pto-pypto", True), ("-q", False)):
         done = subprocess.run([*command, option], cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert (done.returncode == 0) is passes, done.stdout + done.stderr
+
+
+def test_findings_show_the_python_line_of_a_program_that_is_running(tmp_path: Path) -> None:
+    """The statement after this text comes from the next line of this file."""
+    here, line = __file__, inspect.currentframe().f_lineno  # pyright: ignore[reportOptionalMemberAccess]
+    program = SCALE.replace(
+        "%w = arith.mulf %v, %factor : f32", f'%w = arith.mulf %v, %factor : f32 loc("{here}":{line}:5)'
+    )
+    embedded = assembler.Embedded(7, str(tmp_path / "k.pto"), None, program)
+    (source,) = {span.source for op in assembler.program_of(embedded).module.walk() if (span := span_of(op))}
+    start = program.index("%w = arith.mulf")
+    text = render_text([Diagnostic("race-raw", Severity.ERROR, "wrong", Span(source, start, start + 3))])
+    assert text.splitlines()[0].startswith(f"{here}:{line}:5: error: wrong")
+    assert text.splitlines()[1].strip().startswith("here, line = __file__")

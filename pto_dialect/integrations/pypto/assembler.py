@@ -7,10 +7,13 @@ whatever is made of the file can be run without the rest. See docs/pypto.md.
 from __future__ import annotations
 
 import json
+import linecache
+import os
+import re
 import sys
 import zlib
 from base64 import b32decode, b32encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import zip_longest
@@ -19,6 +22,7 @@ from typing import NamedTuple
 
 from pto_dialect.diagnostics.file_kinds import OtherKind, forcing
 from pto_dialect.diagnostics.files import atomic_write
+from pto_dialect.diagnostics.origins import Origins
 from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.runtime.compile.program import functions_of
 
@@ -31,6 +35,9 @@ ORDERS = "--enable-insert-sync"
 """The flag that has `ptoas` order the pipes of the cores."""
 
 FORCE = "--force"
+
+_PYTHON_FILE = re.compile(r'"([^"\n]+\.py)":\d')
+"""A Python file in a location."""
 
 TARGETS = {"a2": "a2a3", "a3": "a2a3", "a5": "a5"}
 """What `--pto-arch` says, and our name for it."""
@@ -61,7 +68,20 @@ def program_of(embedded: Embedded) -> Program:
         from pto_dialect.cpp.kernel import origins_of_kernel  # deferred: start-up
 
         origins_of_kernel(embedded.source, embedded.path).register(embedded.text)
+    else:
+        folder = os.path.dirname(embedded.path) or "."
+        Origins(folder, dict(python_texts(embedded.text))).register(embedded.text)
     return device().compile(embedded.text, embedded.path, embedded.target, embedded.ordered)
+
+
+def python_texts(text: str) -> Iterator[tuple[str, str]]:
+    """The texts of the Python files that locations in a program name, with their names: those that this process runs,
+    which diagnostics may show."""
+    named = set(_PYTHON_FILE.findall(text))
+    if named:
+        running = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+        for name in sorted(named & running):
+            yield name, "".join(linecache.getlines(name))
 
 
 def target_of(flags: Sequence[str]) -> str | None:
