@@ -79,7 +79,7 @@ class Library:
 
     def __init__(self, device: Device, command: list[str]) -> None:
         self._device = device
-        folder, *words = command
+        folder, *words = _with_objects(command)
         sources = [word for word in words if word.endswith((".cpp", ".cce"))]
         self._file = Path(folder, sources[0]).resolve()
         values = [word[2:] for word in words if word.startswith("-I")]
@@ -202,6 +202,17 @@ template <class T> static uint64_t bits(T value)
 """
 
 
+def _with_objects(command: list[str]) -> list[str]:
+    """A command of the compiler with those that made its object files."""
+    folder, *words = command
+    found = [folder]
+    for word in words:
+        file = Path(folder, word)
+        if word.endswith(".o") and file.is_file() and file.open("rb").read(len(_HEAD)) == _HEAD.encode():
+            found += file.read_text().removeprefix(_HEAD).splitlines()[1:]
+    return [*found, *words]
+
+
 def _stub(name: str, types: list[str]) -> str:
     parameters = ", ".join(f"{_C_TYPES.get(one, 'short')} a{n}" for n, one in enumerate(types))
     values = ", ".join(f"bits(a{n})" for n in range(len(types)))
@@ -215,6 +226,10 @@ def _compile(command: list[str], folder: Path) -> None:
         raise NoRun("no launch function", f"the launch functions do not compile: {done.stderr.strip()[:200]}")
 
 
+_PRODUCTS = ("matmul", "mm", "bmm", "__matmul__")
+_NARROW = (torch.float16, torch.bfloat16)
+
+
 class _OnDevice(importlib.import_module("torch.overrides").TorchFunctionMode):
     """Puts what is for the device onto the CPU."""
 
@@ -225,6 +240,9 @@ class _OnDevice(importlib.import_module("torch.overrides").TorchFunctionMode):
         if name == "empty_like":
             # New tensors of the device are contiguous.
             kwargs = {**(kwargs or {}), "memory_format": torch.contiguous_format}
+        if name in _PRODUCTS and all(getattr(one, "dtype", None) in _NARROW for one in args[:2]):
+            # The device adds products of narrow numbers in wider ones, and rounds once.
+            return func(*(one.double() for one in args[:2])).to(args[0].dtype)
         kwargs = {key: _cpu(one) if key == "device" else one for key, one in (kwargs or {}).items()}
         if kwargs.get("pin_memory"):
             kwargs["pin_memory"] = False

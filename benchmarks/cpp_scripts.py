@@ -22,6 +22,7 @@ def run_script(tree: Path, path: Path, seconds: float, folder: Path, words: list
     copy = folder / "tree" / tree.name
     if not copy.exists():
         shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        _accept_memory_of_host(copy)
     file = copy / path.relative_to(tree)
     constants = [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
     words = [word for word in words if not word.startswith("--set=")]
@@ -83,6 +84,14 @@ class _Printed(io.TextIOBase):
 
 
 _FAILED = re.compile(r"(^|[ (\d])(FAIL(ED)?|failed at|Mismatch|mismatch)\b")
+
+
+def _accept_memory_of_host(tree: Path) -> None:
+    """Makes the checks that tensors are on the device accept those of this one."""
+    for file in tree.rglob("*.py"):
+        text = file.read_text(errors="surrogateescape")
+        if 'device.type != "npu"' in text:
+            file.write_text(text.replace('device.type != "npu"', 'device.type != "cpu"'), errors="surrogateescape")
 
 
 def set_constants(file: Path, constants: list[str]) -> None:
