@@ -303,6 +303,10 @@ def make_class(form: Form, base: type[OpView] = GeneratedOp, module: str = __nam
         "__init__": __init__,
         "__module__": module,
     }
+    one = next((result for result in form.results if result.name == "result"), None)
+    if one is not None and len(form.results) > 1:
+        # A result of this name is meant also where there are several.
+        fields["result"] = property(lambda self: _part(self, form, one), doc="The result of this name.")
     return type(form.cls, (base,), fields)
 
 

@@ -123,7 +123,7 @@ class CoreBuilder(AttributeBuilder):
                 result_attributes.append({})
             result_attributes[-1:] = [extra]
         properties: dict[str, Attribute] = {}
-        if visibility is not None and visibility != "public":
+        if visibility is not None:
             properties["sym_visibility"] = StringAttr(visibility)
         for key, dictionaries in (("arg_attrs", argument_attributes), ("res_attrs", result_attributes)):
             if any(dictionaries):

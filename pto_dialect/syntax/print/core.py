@@ -62,7 +62,7 @@ def print_function(writer: Writer, op: Operation) -> list[Piece]:
     head = "func.func "
     if "sym_visibility" in op.properties:
         visibility = checked(op.properties["sym_visibility"], StringAttr).data
-        require(visibility in ("private", "nested"))
+        require(visibility in ("private", "nested", "public"))
         head += visibility + " "
     inputs, outputs = types.inputs.data, types.outputs.data
     argument_attributes = _dictionaries(op.properties.get("arg_attrs"), len(inputs))

@@ -28,23 +28,31 @@ from ..portable import regions_around_calls
 from .core import CORE_COMPOSITES, CORE_LEAVES
 from .generic import generic_leaf, generic_pieces
 from .shapes import pto_composite, pto_leaf
+from .value_names import ValueNames
 from .writer import Body, Composite, Inexpressible, Leaf, Piece, Writer
 
 
-def print_module(op: Operation, *, generic: bool = False, debuginfo: bool = False, portable: bool = True) -> str:
+def print_module(
+    op: Operation,
+    *,
+    generic: bool = False,
+    debuginfo: bool = False,
+    portable: bool = True,
+    names: ValueNames | None = None,
+) -> str:
     """Returns the text of ``op`` with everything inside, ending with a newline.
 
     ``generic`` prints every statement in generic form, which can be read without knowledge of the operations; with
     ``portable`` also without that of the types and attributes (see ``syntax.portable``). A module whose attribute
     ``pto.form`` is ``assembly`` is printed as assembly, unless one of the others is requested. ``debuginfo`` adds
-    ``loc("file":line:col)`` to every statement.
+    ``loc("file":line:col)`` to every statement. ``names`` names the values; by default `ValueNames`.
     """
     with paused():
         if not (generic or debuginfo) and op.attributes.get(FORM) == ASSEMBLY:
             text = _assembly(op)
             if text is not None:
                 return text
-        return ModulePrinter(generic, debuginfo, generic and portable).run(op)
+        return ModulePrinter(generic, debuginfo, generic and portable, names).run(op)
 
 
 FORM = "pto.form"
@@ -105,10 +113,10 @@ _CLOSE = object()
 class ModulePrinter:
     """One run of the printer."""
 
-    def __init__(self, generic: bool, debuginfo: bool, portable: bool) -> None:
+    def __init__(self, generic: bool, debuginfo: bool, portable: bool, names: ValueNames | None = None) -> None:
         self.generic = generic
         self.debuginfo = debuginfo
-        self.writer = Writer(generic, portable)
+        self.writer = Writer(generic, portable, names)
         self.out: list[str] = []
         self.stack: list[object] = []
         self._leaves: dict[type[Operation], Leaf] = {}
@@ -170,8 +178,7 @@ class ModulePrinter:
         results = op.results
         if results:
             writer.names.define(results)
-            texts = writer.names.texts
-            text = f"{', '.join([texts[id(value)] for value in results])} = {text}"
+            text = f"{writer.names.results(results)} = {text}"
         if self.debuginfo:
             text += self._location(op)
         return f"{writer.indent}{text}\n"
@@ -180,8 +187,7 @@ class ModulePrinter:
         """Pushes the pieces of a statement with regions on the stack."""
         writer = self.writer
         names = writer.names.announce(op.results)
-        texts = [writer.names.texts[id(value)] for value in op.results]
-        self.out.append(writer.indent + (f"{', '.join(texts)} = " if texts else ""))
+        self.out.append(writer.indent + (f"{writer.names.results(op.results)} = " if op.results else ""))
         self.stack.append(_End(op, names))
         self.stack.extend(reversed(self._pieces(op)))
 

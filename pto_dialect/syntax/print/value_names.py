@@ -8,7 +8,7 @@ regions use the same ones; an isolated region does not see the names around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from xdsl.ir import Operation, Region, SSAValue
 
@@ -73,13 +73,18 @@ class ValueNames:
 
     # ------------------------------------------------------------ values
 
-    def define(self, values: Iterable[SSAValue]) -> None:
+    def define(self, values: Sequence[SSAValue]) -> None:
         """Names those ``values`` in the innermost region that have no name yet."""
         for value in values:
             if id(value) not in self.texts:
                 self._name(value, self._frames[-1])
 
-    def announce(self, values: Iterable[SSAValue]) -> list[str]:
+    def results(self, values: Sequence[SSAValue]) -> str:
+        """Returns the list of results before a statement."""
+        texts = self.texts
+        return ", ".join([texts[id(value)] for value in values])
+
+    def announce(self, values: Sequence[SSAValue]) -> list[str]:
         """Names results of an operation whose regions do not see them; returns the argument of ``publish``."""
         frame = self._frames[-1]
         names: list[str] = []
@@ -119,11 +124,7 @@ class ValueNames:
             self.texts[id(value)] = f"%{self._number}"
             self._number += 1
             return
-        if not _IDENTIFIER.fullmatch(hint):
-            hint = _FOREIGN.sub("_", hint)
-            if hint[0].isdigit():
-                hint = "_" + hint
-        name = hint
+        hint = name = legal_name(hint)
         if name in self._used or (name in self._announced and frame is not self._frames[-1]):
             name = self._suffixed(hint, frame)
         self._used.add(name)
@@ -137,3 +138,11 @@ class ValueNames:
             number += 1
         self._suffixes[hint] = number + 1
         return name
+
+
+def legal_name(hint: str) -> str:
+    """Returns a hint as a name, with ``_`` for characters that names do not have."""
+    if _IDENTIFIER.fullmatch(hint):
+        return hint
+    hint = _FOREIGN.sub("_", hint)
+    return f"_{hint}" if hint[0].isdigit() else hint

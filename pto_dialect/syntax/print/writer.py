@@ -53,11 +53,11 @@ Composite = Callable[["Writer", Operation], list[Piece]]
 class Writer:
     """State of one printed text."""
 
-    def __init__(self, generic: bool, portable: bool = False) -> None:
+    def __init__(self, generic: bool, portable: bool = False, names: ValueNames | None = None) -> None:
         self.generic = generic
         self.portable = portable
         self.around_calls: frozenset[int] = frozenset()
-        self.names = ValueNames()
+        self.names = names or ValueNames()
         self.blocks: dict[int, str] = {}
         self.indent = ""
         self._types: dict[int, str] = {}

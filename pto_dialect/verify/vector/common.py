@@ -88,10 +88,13 @@ def check_lane_numbers(op: Operation, ctx: Context) -> None:
 GOVERNED: dict[str, bool] = {
     **dict.fromkeys(UNARY + mnemonics("vcadd vtrc vcvt vcbmax vcbmin"), True),
     **dict.fromkeys(BINARY + SCALAR + CARRY + mnemonics("vshl vshr vsel vcmp vcmps vmull vexpdif vmulscvt"), True),
-    **dict.fromkeys(CARRY_CHAIN + mnemonics("vmula vmadd vaxpy vsts vstsx2 vsstb"), True),
-    **dict.fromkeys(mnemonics("vsldb vgather2_bc vdup"), False),
+    **dict.fromkeys(CARRY_CHAIN + mnemonics("vmula vmadd vaxpy vsts vstsx2"), True),
+    **dict.fromkeys(mnemonics("vgather2_bc vdup"), False),
 }
-"""Whether the operand ``mask`` governs the first operand; otherwise it governs the result."""
+"""Whether the operand ``mask`` governs the first operand; otherwise it governs the result.
+
+The mask of ``vsldb`` and ``vsstb`` chooses blocks, not elements, so it may have any granularity.
+"""
 
 MASK_OF_BITS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 """Granularity of the mask by element width in bits."""

@@ -105,7 +105,7 @@ GENERIC = [
     '"func.func"() <{sym_name = "g", function_type = (i32) -> (), arg_attrs = [{}]}> ({\n}) : () -> ()',
     '"func.func"() <{sym_name = "g", function_type = (i32) -> (), arg_attrs = [{pto.a}, {}]}> ({\n}) : () -> ()',
     '"func.func"() <{sym_name = "g", function_type = (i32) -> (), other}> ({\n}) : () -> ()',
-    '"func.func"() <{sym_name = "g", function_type = (i32) -> (), sym_visibility = "public"}> ({\n}) : () -> ()',
+    '"func.func"() <{sym_name = "g", function_type = (i32) -> (), sym_visibility = "hidden"}> ({\n}) : () -> ()',
     '"func.func"() <{sym_name = "g", function_type = () -> i32, res_attrs = [{}]}> ({\n}) : () -> ()',
     '"func.func"() <{sym_name = "g", function_type = (i32) -> ()}> ({\n^bb0(%z: i64):\n"func.return"() : () -> '
     "()\n}) : () -> ()",

@@ -19,8 +19,8 @@ MASKED = [
     for name, (family, _, _) in OPS.items()
     if family in VECTOR_FAMILIES and any(slot.kind is MASK for slot in signature(op_class(name)).operands)
 ]
-OWN_MASK_RULE = {"pto.vgather2", "pto.vgatherb", "pto.vscatter"}
-"""Gathers and scatters have forms of offset, element and mask."""
+OWN_MASK_RULE = {"pto.vgather2", "pto.vgatherb", "pto.vscatter", "pto.vsldb", "pto.vsstb"}
+"""Gathers and scatters have forms of offset, element and mask; a mask of blocks may have any granularity."""
 
 _INTEGERS = [f"{sign}i{bits}" for sign in ("", "s", "u") for bits in (8, 16, 32, 64)]
 

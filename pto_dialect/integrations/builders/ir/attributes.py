@@ -12,9 +12,11 @@ from xdsl.ir import TypeAttribute
 
 from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.ir.core.attribute_text import attribute_text
+from pto_dialect.ir.core.types import PtoType
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.types.attributes import literals_of, parse_attribute
 
+from . import conventions
 from .context import Context, Location, any_context, need_context
 from .errors import MLIRError
 
@@ -43,6 +45,15 @@ def wrap(attribute: XAttribute) -> Any:
     made = object.__new__(cls)
     made._x = attribute
     return made
+
+
+def wrap_type(attribute: XAttribute) -> Any:
+    """Returns the type of a value; one of the dialect is a ``Type`` for packages that expect it."""
+    if conventions.plain_types and isinstance(attribute, PtoType):
+        made = object.__new__(_plain[True])
+        made._x = attribute
+        return made
+    return wrap(attribute)
 
 
 def unwrap(value: object, what: str = "value") -> XAttribute:

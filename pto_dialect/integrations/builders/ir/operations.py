@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from enum import IntEnum
 from typing import Any, ClassVar, TextIO, TypeVar
 
-from xdsl.dialects.builtin import ModuleOp as XModuleOp
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute as XAttribute
 from xdsl.ir import Operation as XOperation
@@ -20,6 +19,7 @@ from .attributes import NamedAttribute, unwrap, wrap
 from .build import core_properties, create, insert, locate
 from .context import Context, Location, need_location
 from .errors import MLIRError
+from .printing import text_of
 from .reading import read_module
 from .structure import (
     MAKERS,
@@ -289,14 +289,6 @@ def _has_location(op: XOperation) -> bool:
         return isinstance(op.location, SourceLoc)
     except AttributeError:
         return False
-
-
-def text_of(op: XOperation, debug: bool = False, generic: bool = False) -> str:
-    """Returns the text of an operation, with its locations or in generic form."""
-    from pto_dialect.syntax.print.printer import print_module  # deferred: start-up
-
-    text = print_module(op, generic=generic, debuginfo=debug)
-    return text if isinstance(op, XModuleOp) else text.rstrip("\n")
 
 
 def _copy_locations(original: XOperation, copy: XOperation) -> None:

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core_dialects.func import FuncOp
 
-from .attributes import unwrap, wrap
+from .attributes import unwrap, wrap_type
 from .context import Context, any_context
 
 E = TypeVar("E")
@@ -120,7 +120,7 @@ class Value:
     @property
     def type(self) -> Any:
         """The type."""
-        return wrap(self._x.type)
+        return wrap_type(self._x.type)
 
     def set_type(self, type: Any) -> None:
         """Changes the type."""

@@ -39,6 +39,11 @@ class Type(Attribute):
         need_context(context)
         return wrap(read_type(asm))
 
+    @property
+    def type(self) -> Any:
+        """Raises ``AttributeError``: only values and attributes have a type."""
+        raise AttributeError(f"{type(self).__name__} has no attribute 'type': it is a type")
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
 

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..ir.conventions import follow_bindings
 from .kernels import Launched
 from .packages import hide_package
 from .pointers import addresses
@@ -18,6 +19,7 @@ _launched: WeakKeyDictionary[Any, Launched] = WeakKeyDictionary()
 def change(module: ModuleType) -> None:
     """Replaces the call of `LaunchHandle`, in the module of that class."""
     hide_package(module, 2)
+    follow_bindings()
     marshal = module._marshal_launch_args
 
     def call(self: Any, *args: Any) -> None:

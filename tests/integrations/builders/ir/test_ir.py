@@ -21,6 +21,7 @@ from pto_dialect.integrations.builders.ir import (
     Operation,
     StringAttr,
     Type,
+    conventions,
 )
 
 FILE = Path(__file__).name
@@ -253,3 +254,39 @@ def test_wrong_arguments_are_type_errors(module: Module, call: Any) -> None:
     made = add_function(module)
     with InsertionPoint(module.body), pytest.raises(TypeError, match=r"found|takes"):
         call(made)
+
+
+def test_types_have_no_type(module: Module) -> None:
+    assert not hasattr(F32Type.get(), "type")
+    assert StringAttr.get("a").type is not None
+
+
+def test_result_of_that_name_is_meant_where_there_are_several(module: Module) -> None:
+    function = add_function(module)
+    ub = pto.AddressSpaceAttr.get(pto.AddressSpace.VEC)
+    pointer = pto.PtrType.get(F32Type.get(), ub)
+    with InsertionPoint(function.add_entry_block()):
+        zero = arith.ConstantOp(IntegerType.get_signless(64), 0)
+        base = pto.castptr(pointer, zero)
+        state = pto.vldas(pto.AlignType.get(), base)
+        load = pto.VldusOp(pto.VRegType.get(64, F32Type.get()), pto.AlignType.get(), None, base, state)
+    assert str(load.result.type) == "!pto.vreg<64xf32>"
+    assert [str(one.type) for one in load.results] == ["!pto.vreg<64xf32>", "!pto.align"]
+
+
+def test_packages_that_follow_the_bindings_see_mlirs_names_and_plain_types(
+    module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = add_function(module)
+    with InsertionPoint(function.add_entry_block()):
+        one = arith.ConstantOp(IndexType.get(), 1)
+        total = arith.AddIOp(one, function.arguments[0])
+        pointer = pto.castptr(pto.PtrType.get(F32Type.get()), arith.ConstantOp(IntegerType.get_signless(64), 0))
+        func.ReturnOp([])
+    assert type(pointer.type) is pto.PtrType
+    monkeypatch.setattr(conventions, "mlir_names", True)
+    monkeypatch.setattr(conventions, "plain_types", True)
+    assert "%0 = arith.addi %c1, %arg0 : index" in str(module)
+    assert type(pointer.type) is Type
+    assert pto.PtrType(pointer.type).element_type == F32Type.get()
+    assert type(total.result.type) is IndexType

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from pto_dialect.integrations.builders import ir, pto
 from pto_dialect.integrations.builders.dialects import func
+from pto_dialect.integrations.builders.ir import conventions
 from pto_dialect.integrations.builders.launch import importing, install, pointers, saved
 from pto_dialect.integrations.builders.launch.kernels import Launched as LaunchedKernel
 from pto_dialect.integrations.builders.launch.sanitized import sanitized
@@ -84,6 +85,13 @@ class JitWrapper:
             self._build()
         self._lib.call_kernel(ctypes.c_uint32(blocks), ctypes.c_void_p(0), *args)
 '''
+
+
+@pytest.fixture(autouse=True)
+def own_conventions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a package changes for its process ends with the test."""
+    monkeypatch.setattr(conventions, "mlir_names", False)
+    monkeypatch.setattr(conventions, "plain_types", False)
 
 
 @pytest.fixture
