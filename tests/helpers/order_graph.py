@@ -41,7 +41,7 @@ class _Core:
     ends: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     stores: list[int] = field(default_factory=list)
     released: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
-    held: set[tuple[str, Any]] = field(default_factory=set)
+    held: dict[tuple[str, Any], Event] = field(default_factory=dict)
 
 
 class Execution:
@@ -146,7 +146,7 @@ class Execution:
         self.check_range(event, event.key, BUFFER_IDS)
         if (event.pipe, event.key) in core.held:
             self.faults.append(Fault("buf-nesting", event))
-        core.held.add((event.pipe, event.key))
+        core.held[event.pipe, event.key] = event
         node = self.node(*self.head(core, event.pipe), *core.released[event.key])
         return self.stall(core, event.pipe, node)
 
@@ -154,7 +154,7 @@ class Execution:
         self.check_range(event, event.key, BUFFER_IDS)
         if (event.pipe, event.key) not in core.held:
             self.faults.append(Fault("buf-nesting", event))
-        core.held.discard((event.pipe, event.key))
+        core.held.pop((event.pipe, event.key), None)
         node = self.signal(core, event)
         core.released[event.key].append(node)
         return node, node
@@ -176,7 +176,10 @@ class Execution:
             self.faults.append(Fault("id-range", event))
 
     def match(self) -> None:
-        """The n-th wait takes the n-th set; a set that is left is a fault, except between cores."""
+        """The n-th wait takes the n-th set; a set that is left is a fault, except between cores, and so is a buffer id
+        that is never released."""
+        held = (event for core in self.cores.values() for event in core.held.values())
+        self.faults.extend(Fault("buf-nesting", event) for event in held)
         for key, waits in self.waits.items():
             for index, wait in enumerate(waits):
                 if index < len(self.sets[key]):
