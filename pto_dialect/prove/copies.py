@@ -5,8 +5,6 @@ Source: docs/reference/layouts.md, "Transfers".
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import PtoOp, operand_groups
@@ -14,6 +12,8 @@ from pto_dialect.targets.dma_units import A2A3_BURST_UNITS, A5_BURST_UNITS
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from .expressions import Expr
+from .fractals import fractal_span
+from .spans import Span, product, runs
 from .values import Numbers
 
 _DISTANCES = {
@@ -26,15 +26,11 @@ _RAW = ("pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm")
 """Transfers whose outer loops are in registers."""
 
 
-class Span(NamedTuple):
-    """Bytes from where a pointer points: how many at most (``None``: not known), and how many it must touch."""
-
-    length: Expr | None
-    sure: Expr | None = None
-
-
 def span_of(op: PtoOp, name: str, numbers: Numbers, arch: str) -> Span | None:
-    """The bytes that a transfer touches at its operand ``name``; ``None`` for operations that are no such transfer."""
+    """The bytes that a transfer or product touches at its operand ``name``; ``None`` for other operations."""
+    fractal = fractal_span(op, name, numbers)
+    if fractal is not None:
+        return fractal
     units = A2A3_BURST_UNITS if arch == "a2a3" else A5_BURST_UNITS
     unit = units.get(op.name.removeprefix("pto."))
     groups = operand_groups(op)
@@ -52,32 +48,22 @@ def span_of(op: PtoOp, name: str, numbers: Numbers, arch: str) -> Span | None:
     if length is None:
         return Span(None)
     scaled = length.times(unit.bytes)
-    sure = scaled if _runs(bursts) and _runs(length) else None
+    sure = scaled if runs(bursts) and runs(length) else None
     padded = bool(groups.get("pad_value")) and name == "destination"
     if distance is None or bursts is None or padded or op.name in _RAW:
         return Span(None, sure)
     step = distance.times(unit.bytes) if unit.stride == "start" else distance.plus(length).times(unit.bytes)
-    reach = _product(bursts.plus(-1), step)
+    reach = product(bursts.plus(-1), step)
     for count, stride in zip(groups.get("loop_counts", ()), groups.get(_LOOPS[name], ()), strict=False):
         times, by = number(count), number(stride)
-        more = None if times is None or by is None else _product(times.plus(-1), by)
+        more = None if times is None or by is None else product(times.plus(-1), by)
         reach = None if reach is None or more is None else reach.plus(more)
-        sure = sure if _runs(times) else None
+        sure = sure if runs(times) else None
     contiguous = bursts.value == 1 or (step.value is not None and step == scaled)
     if reach is None:
         return Span(None, sure)
     whole = sure is not None and contiguous and not groups.get("loop_counts")
     return Span(reach.plus(scaled), reach.plus(scaled) if whole else sure)
-
-
-def _runs(count: Expr | None) -> bool:
-    return count is not None and count.value is not None and count.value > 0
-
-
-def _product(one: Expr, other: Expr) -> Expr | None:
-    if one.value is not None:
-        return other.times(one.value)
-    return one.times(other.value) if other.value is not None else None
 
 
 REGISTERS = 2 * VL_BYTES

@@ -30,7 +30,7 @@ def test_function_with_flags_is_not_refuted(place: Path) -> None:
     ("name", "kind"),
     [("race", "race-"), ("hoisted", "leftover-"), ("deadlock", "deadlock"), ("inverted", "race-inverted")],
 )
-def test_faulty_example_is_refuted(name: str, kind: str) -> None:
+def test_incorrect_example_is_refuted(name: str, kind: str) -> None:
     place = ROOT / "examples" / "faulty" / f"{name}.pto"
     found = list(verdicts(parse(place.read_text(encoding="utf-8"), place.name)))
     kinds = [one.witness.fault.kind for one in found if one.witness is not None]
