@@ -76,8 +76,8 @@ class Bounds:
             except UnknownValueError:
                 return None
 
-        self.counter = symbol(Varying(self.ordinal.name, given=False, meaning=counter))
-        self.trips = symbol(numbers.launch.derived(("trips", low, high, step), "trips", trips))
+        self.counter = symbol(Varying(self.ordinal.name, given=False, meaning=counter, sources=(low, step)))
+        self.trips = symbol(numbers.launch.derived(("trips", low, high, step), "trips", trips, (low, high, step)))
         self.goes_on = less(place, self.trips)
 
 

@@ -135,6 +135,18 @@ class _Earlier:
     ranks: list[int] = field(default_factory=list)
 
 
+def _begun(model: Model, arguments: Numbers, limit: Limit) -> tuple[list[Instance], bool]:
+    """The first executions of a call, and whether these are all."""
+    found: list[Instance] = []
+    try:
+        found.extend(instances(model, arguments, Limit(limit.steps // 4)))
+    except UndecidedError as error:
+        if error.op is not None:
+            raise
+        return found, False
+    return found, True
+
+
 class Run:
     """One call of a function."""
 
@@ -151,24 +163,35 @@ class Run:
         self.pending: dict[tuple[Pipe, Pipe, int], list[Instance]] = {}
         self.waits: dict[tuple[Pipe, Pipe, int], int] = {}
         self.memory: dict[tuple[str, object], dict[int, _Earlier]] = {}
-        self._go(list(instances(model, arguments, limit)))
+        begun, is_whole = _begun(model, arguments, limit)
+        self._go(begun, is_whole)
 
-    def _go(self, all_: list[Instance]) -> None:
+    def _go(self, all_: list[Instance], is_whole: bool) -> None:
+        """Follows a call; of one that is too long its beginning, in which later signals order nothing."""
         for place, one in enumerate(all_):
             one.rank = place
         stuck = not all(self._issue(one) for one in all_)
+        if is_whole and not stuck:
+            self._end()
+        if not any(fault.kind is FaultKind.DEADLOCK for fault in self.faults):
+            try:
+                self._races(all_)
+            except UndecidedError:
+                is_whole = False
+        if not is_whole and not any(fault.certain for fault in self.faults):
+            raise UndecidedError(None, "it executes too many operations to follow each of them")
+
+    def _end(self) -> None:
+        """What still waits at the end, and what was set for nothing."""
         waiting = [queue[0] for queue in self.queues.values() if queue]
-        for one in waiting if not stuck else waiting[:0]:
+        for one in waiting:
             self.faults.append(Fault(FaultKind.DEADLOCK, one, None, one.certain))
-        if not stuck and not waiting:
+        if not waiting:
             for tokens in self.tokens.values():
                 for one, _ in tokens:
                     self.faults.append(Fault(FaultKind.LEFTOVER_FLAG, one, None, one.certain))
         for one in self.held.values():
             self.faults.append(Fault(FaultKind.BUF_NESTING, one, None, one.certain))
-        if any(fault.kind is FaultKind.DEADLOCK for fault in self.faults):
-            return
-        self._races(all_)
 
     # ------------------------------------------------------------ issue
 

@@ -22,8 +22,10 @@ from .relations import Relations, Suspicion
 SECONDS = 2.0
 """Processor time for one function by default."""
 _STEPS = 60_000
-"""Executions of statements that one replay follows."""
-_REPLAYS = 12
+"""Executions of statements that one replay follows, and pairs of accesses that it compares."""
+_LONG = 600_000
+"""The same for the first replay of a suspicion."""
+_REPLAYS = 60
 """Calls of which each is replayed before a suspicion is left undecided."""
 
 
@@ -114,7 +116,13 @@ def used_symbols(model: Model) -> list[Symbol]:
         for part in parts:
             if part is not None:
                 found.update(dict.fromkeys(symbols_of(part)))
-    return [one for one in found if not isinstance(one, Ordinal) and not (isinstance(one, Varying) and one.given)]
+    pending = list(found)
+    while pending:
+        for source in pending.pop().sources:
+            new = [one for one in symbols_of(source) if one not in found]
+            found.update(dict.fromkeys(new))
+            pending += new
+    return [one for one in found if not isinstance(one, (Ordinal, Varying))]
 
 
 # ------------------------------------------------------------ all arguments
@@ -133,7 +141,7 @@ def _for_all(model: Model, seconds: float) -> Verdict:
         raise error
     if not suspicions:
         return _verdict(model, Answer.PROVEN)
-    return _replayed(model, relations, suspicions)
+    return _replayed(model, relations, suspicions, end)
 
 
 def _guarded(relations: Relations, found: Iterator[Suspicion]) -> Iterator[Suspicion]:
@@ -188,15 +196,17 @@ def _named(model: Model, arguments: dict[Symbol, int]) -> dict[str, int]:
     return {one.name: value for one, value in arguments.items() if one.given and one in used}
 
 
-def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion]) -> Verdict:
+def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], end: float) -> Verdict:
     """The smallest call that some suspicion is about and in which a run shows a fault."""
     union = suspicions[0].arguments
     for one in suspicions[1:]:
         union = union.union(one.arguments)
     reason, op = _reason(suspicions[0]), (suspicions[0].second or suspicions[0].first).op
     try:
-        for _, arguments in zip(range(_REPLAYS), smallest_points(relations, union), strict=False):
-            fault = smallest(Run(model, arguments, Limit(_STEPS)).faults)
+        for number, arguments in zip(range(_REPLAYS), smallest_points(relations, union), strict=False):
+            if number and process_time() > end:
+                break
+            fault = smallest(Run(model, arguments, Limit(_STEPS if number else _LONG)).faults)
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError as error:
@@ -219,6 +229,14 @@ def smallest_points(relations: Relations, arguments: Any) -> Iterator[dict[Symbo
     chosen = [one for one in symbols if one.given]
     if any(not one.given and one.meaning is None for one in symbols):
         arguments = _for_each_unknown(relations, arguments)
+    for index, one in enumerate(symbols):
+        if one.meaning is not None:
+            # It follows from the others, which a replay computes.
+            arguments = _any_value(relations, arguments, index)
+    used = used_symbols(relations.model)
+    idle = [one for one in symbols if one.meaning is not None or (one not in used and _may_be_zero(one))]
+    zeros = " and ".join(f"{relations.text.parameters[one]} = 0" for one in idle)
+    arguments = arguments.intersect(relations.set(f"{{ : {zeros or 'true'} }}").params())
     space = relations.isl.Set.read_from_str(relations.context, f"{relations.text.prefix}{{ [] }}")
     points = space.intersect_params(arguments)
     while not points.is_empty():
@@ -238,6 +256,10 @@ def smallest_points(relations: Relations, arguments: Any) -> Iterator[dict[Symbo
         yield {one: value for one, value in numbers.items() if one.meaning is None}
         equal = " and ".join(f"{name} = {numbers[one]}" for name, one in zip(names, symbols, strict=True)) or "true"
         points = points.subtract(relations.set(f"{{ [] : {equal} }}"))
+
+
+def _may_be_zero(one: Symbol) -> bool:
+    return one.below is None and (one.low is None or one.low <= 0)
 
 
 def _coordinates(point: Any, values: Any, count: int) -> list[int]:

@@ -19,7 +19,7 @@ class Symbol:
     """A number that is not known: an argument of the function, or something else that does not change while it runs.
 
     ``low`` and ``high`` are its bounds, ``below`` a symbol that it is less than. ``given`` states that a caller may
-    choose it; others are loaded, or computed in a way that sets cannot express (``meaning``)."""
+    choose it; others are loaded, or computed from ``sources`` in a way that sets cannot express (``meaning``)."""
 
     name: str
     low: int | None = None
@@ -27,6 +27,7 @@ class Symbol:
     below: Symbol | None = None
     given: bool = True
     meaning: Callable[[Values], int | None] | None = None
+    sources: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

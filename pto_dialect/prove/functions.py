@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation
 
 from .assumed import condition_of
 from .decide import SECONDS, Answer, Verdict, decide
-from .model import Model, UndecidedError
+from .model import Access, Model, UndecidedError
+from .overlap import Overlap, are_apart, share_object
+from .places import GLOBAL
 from .reader import cores_of, entry_functions, read_function
 
 EXTRA = "pip install 'pto-dialect[prove]'"
@@ -24,8 +27,37 @@ def verdicts(
     without the condition. ``seconds`` is the processor time for each verdict. Raises :class:`AssumptionError`.
     """
     for function in entry_functions(module):
-        for core in cores_of(function):
-            yield verdict_of(function, core, target, assumptions, seconds)
+        cores = cores_of(function)
+        shared = _shared(function, cores, target) if len(cores) > 1 else None
+        for core in cores:
+            verdict = verdict_of(function, core, target, assumptions, seconds)
+            if shared is not None and verdict.answer is Answer.PROVEN:
+                reason = f"{shared.name}: the cores of a block share memory that one of them writes"
+                verdict = replace(verdict, answer=Answer.UNDECIDED, reason=reason, op=shared)
+            yield verdict
+
+
+def _shared(function: Operation, cores: Sequence[str | None], target: str | None) -> Operation | None:
+    """An operation on one kind of core that may touch bytes that the other kind writes; ``None`` if there is none."""
+    try:
+        one, other = ([*_accesses(read_function(function, core, target))] for core in cores)
+    except (UndecidedError, RecursionError):
+        return None
+    for first in one:
+        for second in other:
+            if (
+                (first.writes or second.writes)
+                and first.space == second.space == GLOBAL
+                and share_object(first, second) is not Overlap.NEVER
+                and not are_apart(first, second)
+            ):
+                return second.op
+    return None
+
+
+def _accesses(model: Model) -> Iterator[Access]:
+    for statement in model.statements:
+        yield from statement.accesses
 
 
 def verdict_of(

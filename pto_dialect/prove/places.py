@@ -277,7 +277,8 @@ class Places:
         strides = tuple(self.numbers.number(one) for one in listed(op, "strides"))
         size = self._element(value) or self._element(op.operands[0])
         bytes_ = tuple(None if one is None or size is None else one.times(size) for one in strides)
-        frame = _frame("view", place.root, place.offset, *bytes_)
+        sizes = [self.numbers.number(one) for one in listed(op, "shape")]
+        frame = None if _overlaps(sizes, strides) else _frame("view", place.root, place.offset, *bytes_)
         return replace(place, extent=None, frame=frame, sides=(), strides=bytes_, unit=size or 1)
 
     def _rectangle(self, place: Place, op: Operation, value: SSAValue) -> Place:
@@ -316,6 +317,22 @@ def _spanned(place: Place, sides: Sides) -> Place:
         first = first.plus(start, stride)
         span = span.plus(count.minus(1), stride)
     return replace(place, offset=first, extent=span.plus(place.unit), sure=0)
+
+
+def _overlaps(sizes: Sequence[Expr | None], strides: Sequence[Expr | None]) -> bool:
+    """Whether different elements of a view share bytes, by constant sizes and strides."""
+    known = [
+        (stride.value, size.value)
+        for size, stride in zip(sizes, strides, strict=False)
+        if size is not None and stride is not None and size.value is not None and stride.value is not None
+    ]
+    reach = 0
+    for stride, size in sorted(known):
+        if size > 1:
+            if stride <= reach:
+                return True
+            reach += stride * (size - 1)
+    return False
 
 
 def _frame(kind: str, root: Hashable, *numbers: Expr | None) -> Hashable:

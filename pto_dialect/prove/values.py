@@ -79,9 +79,11 @@ class Launch:
         """A number that does not change and of which nothing else is known."""
         return self._find(key, lambda: Symbol(self._free(name), low, high, given=False))
 
-    def derived(self, key: Hashable, name: str, meaning: Callable[[Values], int | None]) -> Symbol:
+    def derived(
+        self, key: Hashable, name: str, meaning: Callable[[Values], int | None], sources: tuple[Expr, ...]
+    ) -> Symbol:
         """A number that follows from others in a way that sets cannot express."""
-        return self._find(key, lambda: Symbol(self._free(name), given=False, meaning=meaning))
+        return self._find(key, lambda: Symbol(self._free(name), given=False, meaning=meaning, sources=sources))
 
     def _find(self, key: Hashable, make: Callable[[], Symbol]) -> Symbol:
         found = self._named.get(key)
@@ -107,19 +109,18 @@ class Numbers:
         self.loops = loops
         self._known: dict[SSAValue, Expr | None] = {}
         self._conditions: dict[SSAValue, Condition | None] = {}
+        self._bound: set[SSAValue] = set()
 
     def bind(self, value: SSAValue, number: Expr | None) -> None:
         """States the number of a value that no operation defines."""
         self._known[value] = number
-
-    def bind_condition(self, value: SSAValue, condition: Condition | None) -> None:
-        """States what a truth value means."""
-        self._conditions[value] = condition
+        self._bound.add(value)
 
     def copy(self) -> Self:
         """Another object that knows as much."""
         other = type(self)(self.launch, self.loops)
         other._known, other._conditions = dict(self._known), dict(self._conditions)
+        other._bound = set(self._bound)
         return other
 
     # ------------------------------------------------------------ numbers
@@ -132,12 +133,12 @@ class Numbers:
         return self._known[value]
 
     def _compute(self, value: SSAValue) -> Expr | None:
-        constant = constant_of(value)
-        if constant is not None:
-            return Expr(int(constant)) if isinstance(constant, int) else None
         if width_of(value.type) == 1:
             condition = self.condition(value)
             return None if condition is None else choose(condition, Expr(1), Expr(0))
+        constant = constant_of(value)
+        if constant is not None:
+            return Expr(int(constant)) if isinstance(constant, int) else None
         op = value.owner
         if isinstance(op, Block) or not isinstance(value, OpResult):
             return None
@@ -216,8 +217,8 @@ class Numbers:
 
         name = op.results[0].name_hint or op.name.partition(".")[2]
         if any(isinstance(each, (Ordinal, Varying)) for part in parts for each in symbols_of(part)):
-            return symbol(Varying(name, given=False, meaning=meaning))
-        return symbol(self.launch.derived((op.name, one, other), name, meaning))
+            return symbol(Varying(name, given=False, meaning=meaning, sources=(one, other)))
+        return symbol(self.launch.derived((op.name, one, other), name, meaning, (one, other)))
 
     # ------------------------------------------------------------ conditions
 
@@ -230,7 +231,7 @@ class Numbers:
 
     def _decide(self, value: SSAValue) -> Condition | None:
         op = value.owner
-        if value in self._known:
+        if value in self._bound:
             known = self._known[value]
             return None if known is None else at_least(known, 1)
         if isinstance(op, Block):
@@ -392,8 +393,9 @@ def bind_arguments(numbers: Numbers, args: Sequence[SSAValue]) -> None:
     for position, value in enumerate(args):
         width = width_of(value.type)
         if width:
-            bounds = (0, 1) if width == 1 else ()
-            made = numbers.launch.symbol(value, value.name_hint or f"arg{position}", *bounds)
+            half = 1 << (width - 1)
+            low, high = (0, 1) if width == 1 else (-half, half - 1)
+            made = numbers.launch.symbol(value, value.name_hint or f"arg{position}", low, high)
             numbers.bind(value, symbol(made))
 
 
