@@ -88,13 +88,18 @@ def _access(op: PtoOp, name: str, value: SSAValue, writes: bool, place: Place, p
     kind = value.type
     part: Interval | Rectangle | None
     if isinstance(kind, (TensorViewType, PartitionViewType)):
-        interval = _span(place, None)
+        sure = (
+            (place.offset, place.offset.plus(place.sure)) if whole and place.sure and place.offset is not None else None
+        )
+        interval = _span(place, sure)
         part = Rectangle(place.frame, place.sides, interval) if place.sides and place.frame else interval
-        exact = isinstance(part, Rectangle)
+        exact = isinstance(part, Rectangle) or sure is not None
     elif isinstance(op, (TGetValOp, TSetValOp)):
         part, exact = _element(op, kind, place, places)
     elif isinstance(kind, (TileBufType, MultiTileBufType)):
-        sure = (place.offset, place.offset.plus(place.sure)) if whole and place.sure and place.offset else None
+        sure = (
+            (place.offset, place.offset.plus(place.sure)) if whole and place.sure and place.offset is not None else None
+        )
         interval = None if place.offset is None else Interval(place.offset, _end(place), sure)
         part = interval
         if place.sides and place.frame and interval is not None:

@@ -5,6 +5,7 @@ Source: docs/reference/order-proof.md, "Memory".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
@@ -23,7 +24,7 @@ def bind_handles(places: Places, op: Operation, bounds: Bounds) -> None:
     ends = [] if last is None else list(last.operands)
     handles = [index for index, value in enumerate(carried) if isinstance(value.type, MEMORY)]
     for index in handles:
-        found = _turns(places, carried, initial, ends, index, bounds)
+        found = _turns(places, carried, initial, ends, index, symbol(bounds.ordinal))
         if found is None:
             found = _advancing(places, carried[index], initial[index], ends[index], bounds)
         if found is None:
@@ -31,8 +32,22 @@ def bind_handles(places: Places, op: Operation, bounds: Bounds) -> None:
         places.bind(carried[index], found)
 
 
+class LoopPlaces(Places):
+    """The locations of the handles of a function body, those that its loops give at their end included."""
+
+    def _after(self, op: Operation, index: int) -> Sequence[Place]:
+        bounds = Bounds(self.numbers, op)
+        last = op.regions[0].block.last_op
+        if bounds.trips is not None and last is not None:
+            carried: list[SSAValue] = [*op.regions[0].block.args[1:]]
+            found = _turns(self, carried, list(op.operands[3:]), list(last.operands), index, bounds.trips)
+            if found is not None:
+                return found
+        return super()._after(op, index)
+
+
 def _turns(
-    places: Places, carried: list[SSAValue], initial: list[SSAValue], ends: list[SSAValue], index: int, bounds: Bounds
+    places: Places, carried: list[SSAValue], initial: list[SSAValue], ends: list[SSAValue], index: int, place: Expr
 ) -> tuple[Place, ...] | None:
     """The handles that alternate where a loop permutes them, and those from outside that it takes up."""
     order: list[int] = []
@@ -44,7 +59,6 @@ def _turns(
         index = carried.index(end)
     if index != order[0] or len(order) > LONGEST:
         return None
-    place = symbol(bounds.ordinal)
     found: list[Place] = []
     for turn, one in enumerate(order):
         when: Condition = equal(place.modulo(len(order)), turn) if len(order) > 1 else equal(Expr(0), 0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -80,9 +81,9 @@ class Places:
         self.numbers = numbers
         self._known: dict[SSAValue, tuple[Place, ...]] = {}
 
-    def copy(self, numbers: Numbers) -> Places:
+    def copy(self, numbers: Numbers) -> Self:
         """Another object that knows as much."""
-        other = Places(self.profile, numbers)
+        other = type(self)(self.profile, numbers)
         other._known = dict(self._known)
         return other
 
@@ -316,7 +317,10 @@ def _spanned(place: Place, sides: Sides) -> Place:
         assert stride is not None
         first = first.plus(start, stride)
         span = span.plus(count.minus(1), stride)
-    return replace(place, offset=first, extent=span.plus(place.unit), sure=0)
+    sizes = [count.value for _, count in sides]
+    row = sizes[-1] if numbers[-1] == place.unit else 1
+    sure = place.unit * (row or 0) if all(size is not None and size > 0 for size in sizes) else 0
+    return replace(place, offset=first, extent=span.plus(place.unit), sure=sure)
 
 
 def _overlaps(sizes: Sequence[Expr | None], strides: Sequence[Expr | None]) -> bool:

@@ -25,7 +25,7 @@ from pto_dialect.targets.profile import Profile
 
 from .accesses import accesses_of
 from .carried import Bounds, LoopNumbers, bind_carried
-from .carried_handles import bind_handles
+from .carried_handles import LoopPlaces, bind_handles
 from .expressions import FALSE, TRUE, Condition, both, negated
 from .model import UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError
 from .places import MEMORY, Places
@@ -44,7 +44,7 @@ def read_function(function: Operation, core: str | None, target: str | None) -> 
     profile = profile_of(function, target)
     launch = Launch()
     numbers = LoopNumbers(launch)
-    places = Places(profile, numbers)
+    places = LoopPlaces(profile, numbers)
     region = function.regions[0]
     bind_arguments(numbers, region.blocks[0].args)
     for value in region.blocks[0].args:
@@ -153,7 +153,7 @@ class _Reader:
         if len(callee.body.blocks) != 1:
             raise UndecidedError(op, "the function that it calls goes from block to block")
         inner = LoopNumbers(numbers.launch, len(where.loops))
-        inner_places = Places(self.profile, inner)
+        inner_places = LoopPlaces(self.profile, inner)
         for argument, given in zip(callee.body.block.args, op.operands, strict=True):
             if isinstance(argument.type, MEMORY):
                 inner_places.bind(argument, places.of(given))
