@@ -72,6 +72,9 @@ module attributes {pto.target_arch = "a2a3"} {
 WRAPPER = """
 #include <pto/pto-inst.hpp>
 #include "tensor.h"
+#if !__has_include("pto_async_kernel_api.h")
+#error "the run time has no counters"
+#endif
 #include "pto_async_kernel_api.h"
 
 using namespace pto;
