@@ -234,5 +234,5 @@ def damaged(body: list[Statement], random: Random) -> None:
         return
     owner, index = random.choice(places)
     statement = owner.pop(index)
-    if random.random() < 0.5:
+    if "%" not in str(statement) and random.random() < 0.5:
         owner.insert(random.randint(0, len(owner)), statement)

@@ -104,15 +104,9 @@ def main(paths: tuple[Path, ...], most: int, high: int) -> None:
                     print(f"{program.id} line {what}: {kind}, {verdict}", flush=True)
     faulty = sum(number for (kind, _), number in counts.items() if kind == "refuted")
     harmless = sum(number for (kind, _), number in counts.items() if kind == "proven")
-    print(
-        f"{faulty} faulty: {counts['refuted', 'refuted']} refuted, {counts['refuted', 'undecided']} undecided, ", end=""
-    )
-    print(f"{counts['refuted', 'wrong']} wrong")
-    print(
-        f"{harmless} harmless: {counts['proven', 'proven']} proven, {counts['proven', 'refuted']} refuted beyond {high}, ",
-        end="",
-    )
-    print(f"{counts['proven', 'undecided']} undecided, {counts['proven', 'wrong']} wrong")
+    for kind, total in (("refuted", faulty), ("proven", harmless)):
+        stated_as = (f"{counts[kind, verdict]} {verdict}" for verdict in ("refuted", "proven", "undecided", "wrong"))
+        print(f"{total} changes that brute force finds {kind}: {', '.join(stated_as)}")
     wrong = counts["refuted", "wrong"] + counts["proven", "wrong"]
     sys.exit(1 if wrong or counts["refuted", "refuted"] < GOAL * faulty else 0)
 
