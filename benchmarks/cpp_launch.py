@@ -166,16 +166,28 @@ class Programs:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """Kernels of one core each as one kernel of both."""
+    """Kernels of one core each as one kernel of both, with the parameters of all."""
+    parameters: dict[str, str] = {}
+    for text in texts:
+        found = _FUNCTION.search(text)
+        for one in _PARAMETER.finditer(found[1] if found else ""):
+            parameters.setdefault(one[1], one[2])
+    order = sorted(parameters, key=lambda name: ([int(part) for part in name.split("_") if part.isdigit()], name))
+    listed = ", ".join(f"{name}: {parameters[name]}" for name in order)
     head, bodies = "", []
     for text in texts:
         head, _, rest = text.partition("\n")
         kind = re.search(r"kernel_kind<(\w+)>", rest)
         suffix = kind[1] if kind else "vector"
+        body = rest.rstrip().removesuffix("}")
         bodies.append(
-            re.sub(r"func\.func @[\w.$]+\(", f"func.func @task_{suffix}(", rest.rstrip().removesuffix("}"), count=1)
+            _FUNCTION.sub(lambda _, name=suffix: f"func.func @task_{name}({listed}) attributes", body, count=1)
         )
     return "\n".join([head, *bodies, "}", ""])
+
+
+_FUNCTION = re.compile(r"func\.func @[\w.$]+\((.*?)\) attributes")
+_PARAMETER = re.compile(r"(%[\w.$]+): ([^,<]*(?:<[^>]*>)?)")
 
 
 def made(text: str, name: str, target: str) -> Program:

@@ -74,6 +74,18 @@ def batches(rng: np.random.Generator) -> Iterator[Launch]:
         yield Launch(path, None, arrays, {"v5": 0, "v6": count}, "v1", product(a, b), 1, rounded(a, b), blocks)
 
 
+def tiled(rng: np.random.Generator) -> Iterator[Launch]:
+    """A product whose second matrix is stored by columns, in float, with blocks in both directions."""
+    path = "pto-kernels/examples/jit_cpp/matmul_swizzle/matmul_original_pto.cpp"
+    m, n, k = 256, 512, 192
+    a, b = halves(rng, m, k), halves(rng, k, n)
+    sizes = {"M": m, "N": n, "K": k, "M_ITER": 2, "N_ITER": 2, "BLOCK_DIM": 4}
+    defines = ("MEMORY_BASE", *(f"ORIG_PTO_{name}={size}" for name, size in sizes.items()))
+    expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
+    arrays = {"out": np.zeros((m, n), np.float32), "src0": a, "src1": np.ascontiguousarray(b.T)}
+    yield Launch(path, None, arrays, {}, "out", expected, 0, rounded(a, b), 4, defines)
+
+
 def copies(rng: np.random.Generator) -> Iterator[Launch]:
     """Bytes that are copied."""
     path = "pto-kernels/examples/jit_cpp/fast_hadamard/fuse_int4_dynamic_quant/traffic_copy.cpp"
@@ -116,7 +128,7 @@ def scans(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 SETS: tuple[Callable[[np.random.Generator], Iterator[Launch]], ...] = (
-    rotations, batches, copies, activations, transforms, scans,
+    rotations, batches, tiled, copies, activations, transforms, scans,
 )  # fmt: skip
 
 
@@ -133,7 +145,10 @@ def run(trees: Path, launch: Launch) -> dict[str, Any]:
     except NoRun as error:
         return outcome | {"kind": error.kind, "reason": error.reason}
     found, expected = arrays[launch.output], launch.expected.reshape(-1)
-    distance = np.abs(ordered(found) - ordered(expected)) if found.dtype == np.float16 else (found != expected)
+    if found.dtype == np.float16:
+        distance = np.abs(ordered(found) - ordered(expected))
+    else:
+        distance = (found != expected).astype(np.int64)
     outcome["reason"] = f"{int((distance > 0).sum())} of {found.size} elements are not equal, by {int(distance.max())}"
     far = np.abs(found.astype(np.float64) - expected.astype(np.float64)) > np.reshape(launch.slack, -1)
     if ((distance > launch.ulps) & far).any():

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from pto_dialect.ir.core.base import PtoOp, section_of
 from pto_dialect.ir.core.operands import named
@@ -114,7 +115,29 @@ def _mode(op: PtoOp, g: Generator) -> str:
     attr = op.attributes.get("ffts_mode")
     if attr is not None:
         return _FFTS[attr.value.data]  # pyright: ignore[reportAttributeAccessIssue]
-    return default_mode(op, g)
+    return _mode_of_sets(op, g) or default_mode(op, g)
+
+
+def _mode_of_sets(op: PtoOp, g: Generator) -> str | None:
+    """Returns the mode of all sets of the flag for which an operation waits; hardware waits for the flag alone."""
+    event = op.attributes.get("event_id")
+    if not isinstance(op, SyncWaitOp) or event is None:
+        return None
+    sets = _SETS.get(g)
+    if sets is None:
+        *_, root = op, *ancestors(op)
+        sets = _SETS[g] = {}
+        for other in walk(root):
+            if isinstance(other, SyncSetOp) and "event_id" in other.attributes:
+                sets.setdefault(other.attributes["event_id"], set()).add(other.attributes.get("ffts_mode"))
+    modes = sets.get(event, set())
+    if len(modes) != 1 or (mode := next(iter(modes))) is None:
+        return None
+    return _FFTS[mode.value.data]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+_SETS: WeakKeyDictionary[Generator, dict[Attribute, set[Attribute | None]]] = WeakKeyDictionary()
+"""The modes of the sets of each flag, of the program that a generator compiles."""
 
 
 @kernels({"pto.sync.set": signal, "pto.sync.wait": wait})
