@@ -10,9 +10,10 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.types import PtrType, byte_width
+from pto_dialect.ir.core.types import PtrType, byte_width, element_name
 from pto_dialect.ir.cube.mad import ClausedMadOp
 from pto_dialect.ir.cube.mte import FractalWindowOp, MteGmL1FracOp
+from pto_dialect.targets.element_types import FP4
 
 from .expressions import Expr
 from .spans import Span, product, runs
@@ -22,6 +23,8 @@ _BLOCK = 32
 """Bytes of a row of a fractal."""
 _SIDE = 16
 """Rows of a fractal."""
+_FRACTAL = _SIDE * _BLOCK
+"""Bytes of a fractal."""
 _SUM_BYTES = 4
 """Bytes of an element of an accumulator."""
 
@@ -30,13 +33,37 @@ def fractal_span(op: PtoOp, name: str, numbers: Numbers) -> Span | None:
     """The bytes that an operation on fractals touches from its operand ``name`` on; ``None`` for other operations."""
     if isinstance(op, MteGmL1FracOp):
         return _Load(op, numbers).span(name)
-    if isinstance(op, FractalWindowOp) and name == "destination":
-        groups = operand_groups(op)
-        rows = next((groups[one] for one in ("m", "n") if groups.get(one)), ())
-        return _matrix(numbers, rows, groups.get("k", ()), _size(op, name))
+    if isinstance(op, FractalWindowOp) and name in ("source", "destination"):
+        return _image(op, name, numbers)
     if isinstance(op, ClausedMadOp):
         return _operand(op, name, numbers)
     return None
+
+
+def _image(op: PtoOp, name: str, numbers: Numbers) -> Span | None:
+    """An operand of a product, in L1 or in L0, as whole fractals without gaps; from the first one in L1 on."""
+    groups = operand_groups(op)
+    kind = groups["source"][0].type
+    packed = isinstance(kind, PtrType) and element_name(kind.element) in FP4
+    size = _size(op, "source")
+    outer = next((groups[one] for one in ("m", "n") if groups.get(one)), ())
+    if packed or size is None or not outer or not groups.get("k"):
+        return None
+    given = [outer[0], groups["k"][0], *groups.get("start_row", ()), *groups.get("start_col", ())]
+    values = [None if (number := numbers.number(one)) is None else number.value for one in given]
+    if len(values) not in (2, 4) or None in values:
+        return None
+    height, width, row, column = (*[value or 0 for value in values], 0, 0)[:4]
+    lanes = _BLOCK // size
+    group = max(_SIDE, lanes)
+    flag = op.attributes.get("transpose")
+    if flag is not None and bool(flag.value.data):  # pyright: ignore[reportAttributeAccessIssue]
+        rows, blocks = _up(width, group) // _SIDE, _up(height, group) // lanes
+    else:
+        rows, blocks = -(-height // _SIDE), -(-width // lanes)
+    length = rows * blocks * _FRACTAL
+    start = (column * rows + row) * _FRACTAL if name == "source" else 0
+    return Span(Expr(start + length), Expr(length) if not start and min(height, width) > 0 else None)
 
 
 def _size(op: PtoOp, name: str) -> int | None:

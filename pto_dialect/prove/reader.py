@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
+from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.analysis.symbols import Symbols
@@ -27,8 +27,8 @@ from .accesses import accesses_of
 from .carried import Bounds, LoopNumbers, bind_carried
 from .carried_handles import LoopPlaces, bind_handles
 from .expressions import FALSE, TRUE, Condition, both, negated
-from .model import UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError
-from .places import MEMORY, Places
+from .model import UNDETERMINED, Access, Interval, Loop, Model, Signal, Statement, UndecidedError
+from .places import GLOBAL, MEMORY, Places
 from .scopes import summary
 from .signals import signal_of
 from .values import Launch, Numbers, bind_arguments, launch_facts
@@ -148,6 +148,9 @@ class _Reader:
     def call(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
         """A function that runs where it is called."""
         callee = self.symbols.callee(op)
+        if callee is not None and is_simt_entry(callee):
+            self.add(op, where, Pipe.V, self.launched(op, places), None)
+            return
         if callee is None or not callee.body.blocks or any(each is callee for each in self.calls):
             raise UndecidedError(op, "the function that it calls is not known, or calls itself")
         if len(callee.body.blocks) != 1:
@@ -170,13 +173,29 @@ class _Reader:
                 numbers.bind(result, inner.number(value))
 
     def launched(self, op: Operation, places: Places) -> tuple[Access, ...]:
-        """Work-items read and write all that they get, and all of their memory."""
+        """Work-items read and write the memory behind all that they get, and any memory that they address."""
         found: list[Access] = []
-        spaces = {places.space(value): value for value in op.operands if isinstance(value.type, MEMORY)}
-        for space in {*spaces, "ub", "gm"}:
+        values = [value for value in (*op.operands, *_used_from_outside(op)) if isinstance(value.type, MEMORY)]
+        for place in dict.fromkeys(place for value in values for place in places.of(value)):
+            part = None if place.offset is None else Interval(place.offset, None)
             for writes in (False, True):
-                found.append(Access(op, writes, space, None, None, TRUE, False))
+                found.append(Access(op, writes, place.space, place.root, part, place.condition, False))
+        if self._addresses_memory(op):
+            for space in ("ub", GLOBAL):
+                found += [Access(op, writes, space, None, None, TRUE, False) for writes in (False, True)]
         return tuple(found)
+
+    def _addresses_memory(self, op: Operation) -> bool:
+        """Whether work-items may access memory that they were not given."""
+        bodies: list[Operation] = [op]
+        if not op.regions:
+            name = op.properties.get("callee") or op.attributes.get("callee")
+            callee = self.symbols.find(op, name.root_reference.data) if isinstance(name, SymbolRefAttr) else None
+            if callee is None or any(has_role(inner, Role.CALL) for inner in walk(callee)):
+                return True
+            bodies.append(callee)
+        own = Role.ADDRESS | Role.ALLOCATION
+        return any(has_role(inner, own) for body in bodies for inner in walk(body))
 
     # ------------------------------------------------------------ operations
 
@@ -272,6 +291,17 @@ class _Where:
         position = (*self.position, loop.number)
         loops = (*self.loops, loop)
         return _Where(loop.body, loops, position, self.condition, self.certain and certain, self.is_mine)
+
+
+def _used_from_outside(op: Operation) -> Iterator[SSAValue]:
+    """The values from outside of its regions that an operation uses there."""
+    inside = {id(result) for inner in walk(op) if inner is not op for result in inner.results}
+    inside |= {
+        id(arg) for inner in walk(op) for region in inner.regions for block in region.blocks for arg in block.args
+    }
+    for inner in walk(op):
+        if inner is not op:
+            yield from (value for value in inner.operands if id(value) not in inside)
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
