@@ -24,6 +24,7 @@ RUN = Path(__file__).with_name("run.py")
 ROWS = {
     "class-code": "start-up",
     "regex-code": "start-up",
+    "module-code": "start-up",
     "parse-tables": "start-up",
     "formats": "start-up",
     "results": "start-again",

@@ -37,7 +37,9 @@ def installed_version(name: str) -> str:
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_RUNTIME = frozenset(("runtime", "sanitize", "__pycache__"))
+_UNUSED = frozenset(("debug", "integrations", "lsp", "plugin", "recording", "runtime", "sanitize", "__pycache__"))
+"""Folders whose modules have no say when a program is read, checked or printed: they run programs, or call commands."""
+
 _SOURCES = (".py", ".lark")
 
 
@@ -79,7 +81,7 @@ def _collect(folder: str, found: list[tuple[str, int, int]], seen: list[str]) ->
         if entry.name.endswith(_SOURCES):
             status = entry.stat()
             found.append((entry.path, status.st_size, status.st_mtime_ns))
-        elif "." not in entry.name and entry.name not in _RUNTIME and entry.is_dir():
+        elif "." not in entry.name and entry.name not in _UNUSED and entry.is_dir():
             _collect(entry.path, found, seen)
 
 

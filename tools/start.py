@@ -191,13 +191,14 @@ def _start(
         if code is not None:
             sys.exit(code)
     from pto_dialect.accel.collector import collect_rarely  # deferred: start-up
+    from pto_dialect.accel.module_code import cached_module_code  # deferred: start-up
     from pto_dialect.accel.regex_code import cached_regex_code  # deferred: start-up
 
     from .streams import escaping  # deferred: start-up
 
     collect_rarely()
     # What the command imports compiles expressions as well.
-    with cached_regex_code():
+    with cached_regex_code(), cached_module_code(module):
         command = import_module(f".{module}", __package__).main
         try:
             if handled:

@@ -14,6 +14,7 @@ OPTION = "--plain"
 ACCELERATIONS = {
     "class-code": "compiled functions of dataclasses and named tuples come from the cache folder",
     "regex-code": "compiled regular expressions come from the cache folder",
+    "module-code": "code of modules comes from few files in the cache folder",
     "parse-tables": "tables of the grammar come with a wheel, or from the cache folder",
     "results": "a program that was checked before is not checked again",
     "host-code": "compiled orchestrations of PyPTO come from the cache folder",
