@@ -34,8 +34,7 @@ class Loads:
         unread = self._unread.get(arena)
         if unread:
             low, high = region.offset, region.stop
-            if any(first < high and low < stop for first, stop, _ in unread):
-                self._unread[arena] = [one for one in unread if not (one[0] < high and low < one[1])]
+            self._unread[arena] = [one for one in unread if one[0] >= high or low >= one[1]]
 
     def write(self, arena: InstrumentedArena, region: Bytes, number: int, loads: bool) -> None:
         """Handles a write to the tile ``number``; ``loads`` states that the content comes from global memory."""

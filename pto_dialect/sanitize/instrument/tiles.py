@@ -26,7 +26,7 @@ from ..report.fixes import MoveTile
 from ..report.sites import Site, value_name
 from ..state.last_events import ShadowRanges
 from ..state.regions import Bytes, Cells, Region, Runs, byte_runs, distinct, uniform
-from ..state.shadow import OWNER, VICTIM
+from ..state.shadow import OWNER, VICTIM, ShadowRange
 from ..state.victims import Victims
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Tiles:
                 complete = [one for one in sets if self.victims.is_complete(one)]
                 others = foreign & ~lost & np.isin(victims, complete)
                 self._meet(mine, distinct(owners[others]) if others.any() else ())
-            elif any(place.owner != number and place.owner for place in ranges):
+            elif _has_other_owner(ranges, number, 0):
                 known = {0, number, *self.meant.get(number, ())}
                 foreign = [place for place in ranges if place.owner not in known]
                 lost = [place for place in foreign if self.victims.holds(place.victim, number)]
@@ -226,7 +226,7 @@ class Tiles:
         if ranges is None:
             self._own_cells(context, arena, region, through, number)
             return
-        if number and any(one.owner != number for one in ranges):
+        if number and _has_other_owner(ranges, number, number):
             retained, renewed = self._sources(context, arena, region, through[0])
             shown = {number, *self.meant.get(number, ())}
             spared = {0, *retained, *shown}
@@ -439,6 +439,14 @@ class Tiles:
         finding = Finding("mem-oob-tile", message, (site,), site.span, notes)
         finding.event = context.event
         self.observer.findings.add(finding)
+
+
+def _has_other_owner(ranges: Iterable[ShadowRange], first: int, second: int) -> bool:
+    """Whether some of the bytes belong to a tile that has neither of two numbers."""
+    for one in ranges:  # noqa: SIM110 - most accesses have one range, for which a generator takes twice as long
+        if one.owner != first and one.owner != second:
+            return True
+    return False
 
 
 def _extent(tile: Tile) -> Extent:
