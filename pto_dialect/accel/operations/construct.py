@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
 
@@ -85,6 +85,22 @@ def append_operation(block: Block, op: Operation) -> None:
         last._next_op = op
         op._prev_op = last
     block._last_op = op
+
+
+def append_block(region: Region, block: Block) -> None:
+    """Makes ``block``, which is in no region yet and has no operations, the last of ``region``."""
+    if not enabled("construction"):
+        region.add_block(block)
+        return
+    # Without a search of all regions around, which takes quadratic time for nested ones.
+    block.parent = region
+    last = region._last_block
+    if last is None:
+        region._first_block = block
+    else:
+        last._next_block = block
+        block._prev_block = last
+    region._last_block = block
 
 
 def operation_like(

@@ -25,11 +25,20 @@ _MODULES: dict[str, str] = {
 ROOTS = ("ptoas.mlir", "mlir")
 
 
+_NO_PTODSL = (
+    "there is no package 'ptodsl': pto-dialect runs it, but it is not part of pto-dialect; get it from "
+    "https://github.com/hw-native-sys/PTOAS, and put the folder ptodsl of that checkout on PYTHONPATH"
+)
+
+
 class _Missing:
     """Says which modules there are where one is imported that no other finder knows."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        """Raises ``ModuleNotFoundError`` for modules of `mlir` that are not provided."""
+        """Raises ``ModuleNotFoundError`` for modules of `mlir` that are not provided, and for a missing PTODSL."""
+        if fullname == "ptodsl" and sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
+            # Not where a program only asks whether there is one.
+            raise ModuleNotFoundError(_NO_PTODSL, name=fullname)
         above, _, name = fullname.rpartition(".")
         if above in (f"{_HERE}.dialects", *(f"{root}.dialects" for root in ROOTS)):
             raise ModuleNotFoundError(f"there is no dialect {name!r} here; there are {', '.join((*DIALECTS, 'pto'))}")

@@ -164,17 +164,17 @@ def _load_form(operands: TileOperands, view: Attribute, tile: Tile) -> Iterator[
 @relation("pto.tstore", "pto.tstore_fp")
 def check_store(operands: TileOperands) -> Iterator[Finding]:
     """Checks a store of a tile into a view."""
+    tile = operands.tile("src")
+    with_table = "fp" in operands.values
+    if tile is not None and with_table:
+        yield from _store_fp(operands, tile)
     if _lowered(operands):
         return
     yield from _view_type(operands, "dst")
-    tile = operands.tile("src")
     if tile is None:
         return
     name = operands.op_name
-    with_table = "fp" in operands.values
-    if with_table:
-        yield from _store_fp(operands, tile)
-    elif tile.loc is not None:
+    if tile.loc is not None and not with_table:
         yield from _store_source(operands, tile)
     if tile.loc == "acc":
         yield from _store_columns(operands, tile, A2A3.acc_store)

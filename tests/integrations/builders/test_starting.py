@@ -169,3 +169,21 @@ def test_missing_module_of_mlir_is_an_import_error(tmp_path: Path) -> None:
     (tmp_path / "build.py").write_text("try:\n  from mlir import passmanager\nexcept ImportError as e:\n  print(e)\n")
     ended = run(*RUN, "--quiet", str(tmp_path / "build.py"))
     assert ended.stdout == "there is no module 'passmanager' of mlir here; there are dialects and ir\n"
+
+
+@pytest.mark.parametrize("start", [RUN, (sys.executable, "-c")])
+def test_missing_ptodsl_is_one_sentence(tmp_path: Path, start: tuple[str, ...]) -> None:
+    text = "import pto_dialect.integrations.builders.use\nfrom ptodsl import pto\n"
+    script = tmp_path / "kernel.py"
+    script.write_text(text)
+    ended = run(*start, text if start[-1] == "-c" else str(script))
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: there is no package 'ptodsl': pto-dialect runs it, but")
+    assert "PYTHONPATH" in last
+
+
+def test_program_may_ask_for_ptodsl(tmp_path: Path) -> None:
+    script = tmp_path / "kernel.py"
+    script.write_text("import importlib.util\nprint(importlib.util.find_spec('ptodsl'))\n")
+    ended = run(*RUN, str(script))
+    assert ended.stdout == "None\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects import builtin as xb
@@ -37,6 +37,8 @@ class ArrayAttr(_Elements):
     @staticmethod
     def get(attributes: Sequence[Any], context: Context | None = None) -> ArrayAttr:
         """Returns the attribute of a list."""
+        if not isinstance(attributes, Iterable):
+            raise TypeError(f"ArrayAttr.get takes a list, found {type(attributes).__name__}")
         return wrap(xb.ArrayAttr([unwrap(one, "an element of ArrayAttr.get") for one in attributes]))
 
     def _elements(self) -> list[Any]:

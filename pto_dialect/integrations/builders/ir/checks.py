@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.ir.core.location import SourceLoc, share_location
+from pto_dialect.ir.core.location import SourceLoc, share_location, span_of
+from pto_dialect.nesting import LIMIT, RULE
 from pto_dialect.syntax.print.locations import printed_locations
 from pto_dialect.verify.verifier import verify_module
 
@@ -25,6 +28,11 @@ def verify(op: Operation) -> bool:
 
 def diagnose(module: ModuleOp) -> tuple[Diagnostic, ...]:
     """Returns what is wrong in a module; what has no Python line is at its line in the printed text."""
+    too_deep = _first_nested_deeper(module, LIMIT)
+    if too_deep is not None:
+        # Rules follow the nesting, and no text of such a program is read.
+        message = f"regions nest at most {LIMIT:,} deep"
+        return (Diagnostic(RULE, Severity.ERROR, message, span_of(too_deep)),)
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     verify_module(module, engine)
     if any(one.span is None for one in engine.diagnostics):
@@ -32,6 +40,20 @@ def diagnose(module: ModuleOp) -> tuple[Diagnostic, ...]:
             engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
             verify_module(module, engine)
     return engine.diagnostics
+
+
+def _first_nested_deeper(op: Operation, limit: int) -> Operation | None:
+    """Returns the first operation with a region inside more than ``limit`` others."""
+    level = [op]
+    for _ in range(limit):
+        if not level:
+            return None
+        level = [inner for one in level for region in one.regions for inner in _operations(region) if inner.regions]
+    return level[0] if level else None
+
+
+def _operations(region: Region) -> Iterator[Operation]:
+    return (op for block in region.blocks for op in block.ops)
 
 
 def _module_with(op: Operation) -> ModuleOp:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -218,6 +218,8 @@ class Location(Entered):
 
 def _check_locations(locations: Sequence[object]) -> None:
     """Raises ``TypeError`` where one is no location."""
+    if not isinstance(locations, Iterable):
+        raise TypeError(f"locations are a list, found {type(locations).__name__}")
     for one in locations:
         if not isinstance(one, Location):
             raise TypeError(f"a location is a Location, found {type(one).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from enum import IntEnum
 from typing import Any, ClassVar, TextIO, TypeVar
 
@@ -14,11 +14,13 @@ from xdsl.ir import Region as XRegion
 
 from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import SourceLoc, share_location, span_of
+from pto_dialect.nesting import make_room
 
 from .attributes import NamedAttribute, unwrap, wrap
 from .build import core_properties, create, insert, locate
 from .context import Context, Location, need_location
 from .errors import MLIRError
+from .parts import PartOfProgram, depth_of
 from .printing import text_of
 from .reading import read_module
 from .structure import (
@@ -60,7 +62,7 @@ class WalkResult(IntEnum):
     SKIP = 2
 
 
-class AttributeMap(MutableMapping[str, Any]):
+class AttributeMap(PartOfProgram, MutableMapping[str, Any]):
     """The attributes of an operation."""
 
     __slots__ = ("_op",)
@@ -82,6 +84,8 @@ class AttributeMap(MutableMapping[str, Any]):
         return wrap(found)
 
     def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"the name of an attribute is a string, found {type(key).__name__}")
         holder = self._op.properties if key in _properties_of(self._op) else self._op.attributes
         holder[key] = unwrap(value, f"attribute {key!r}")
 
@@ -105,7 +109,7 @@ def _properties_of(op: XOperation) -> frozenset[str]:
     return frozenset() if is_pto(op) else core_properties(type(op))
 
 
-class OperationBase:
+class OperationBase(PartOfProgram):
     """What operations and their views have in common."""
 
     _x: XOperation
@@ -225,6 +229,7 @@ class OperationBase:
 
     def clone(self, ip: Any = None) -> Any:
         """Inserts a copy of the operation."""
+        make_room(depth_of(self._x))
         copy = self._x.clone()
         _copy_locations(self._x, copy)
         insert(copy, ip)
@@ -232,6 +237,9 @@ class OperationBase:
 
     def walk(self, callback: Callable[[Any], Any], walk_order: WalkOrder = WalkOrder.POST_ORDER) -> None:
         """Calls ``callback`` with the operation and all inside."""
+        if not callable(callback):
+            raise TypeError(f"the callback of a walk is a function, found {type(callback).__name__}")
+        make_room(depth_of(self._x))
         _walk(self._x, callback, walk_order)
 
     def verify(self) -> bool:
@@ -345,6 +353,13 @@ class Operation(OperationBase):
         if not isinstance(name, str):
             raise TypeError(f"the name of an operation is a string, found {type(name).__name__}")
         need_location(loc)
+        for what, given in (("operands", operands), ("results", results), ("successors", successors)):
+            if given is not None and not isinstance(given, Iterable):
+                raise TypeError(f"the {what} of {name} are a list, found {type(given).__name__}")
+        if attributes is not None and not isinstance(attributes, Mapping):
+            raise TypeError(f"the attributes of {name} are a dictionary, found {type(attributes).__name__}")
+        if not isinstance(regions, int):
+            raise TypeError(f"the regions of {name} are a number, found {type(regions).__name__}")
         made = create(
             name,
             [value_of(one, f"operand {number} of {name}") for number, one in enumerate(operands or ())],

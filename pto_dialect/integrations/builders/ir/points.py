@@ -8,10 +8,11 @@ from xdsl.ir import Operation as XOperation
 from xdsl.traits import IsTerminator
 
 from .context import Current, Entered, Top, stack
+from .parts import PartOfProgram
 from .structure import Block, operation_in, operation_of
 
 
-class InsertionPoint(Entered):
+class InsertionPoint(PartOfProgram, Entered):
     """Where operations are inserted: before an operation, or at the end of a block."""
 
     current = Current("point")

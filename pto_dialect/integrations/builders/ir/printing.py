@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from . import conventions
+from .errors import MLIRError
 
 
 def text_of(op: Operation, debug: bool = False, generic: bool = False) -> str:
@@ -14,5 +15,8 @@ def text_of(op: Operation, debug: bool = False, generic: bool = False) -> str:
     from pto_dialect.syntax.print.printer import print_module  # deferred: start-up
 
     names = MlirNames() if conventions.mlir_names and not generic else None
-    text = print_module(op, generic=generic, debuginfo=debug, names=names)
+    try:
+        text = print_module(op, generic=generic, debuginfo=debug, names=names)
+    except RecursionError:
+        raise MLIRError(f"{op.name} has an attribute or a type that is nested too deeply to be printed") from None
     return text if isinstance(op, ModuleOp) else text.rstrip("\n")

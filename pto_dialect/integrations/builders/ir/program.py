@@ -12,12 +12,13 @@ from pto_dialect.diagnostics.render import shortened
 from .build import locate
 from .context import Context, Location, need_location
 from .operations import Operation, operation_of, view_of
+from .parts import PartOfProgram
 from .printing import text_of
 from .reading import read_module
 from .structure import CONTEXT, Block, context_of, operation_in
 
 
-class Module:
+class Module(PartOfProgram):
     """A module."""
 
     __slots__ = ("_x",)

@@ -12,10 +12,12 @@ from xdsl.ir import OpResult as XOpResult
 from xdsl.ir import Region as XRegion
 from xdsl.ir import SSAValue
 
+from pto_dialect.accel.operations.construct import append_block
 from pto_dialect.ir.core_dialects.func import FuncOp
 
 from .attributes import unwrap, wrap_type
 from .context import Context, any_context
+from .parts import PartOfProgram
 
 E = TypeVar("E")
 
@@ -38,13 +40,17 @@ def view_of(op: XOperation) -> Any:
 
 def context_of(op: XOperation | None) -> Context:
     """Returns the context of a program."""
-    root = op
-    while op is not None:
-        root, op = op, op.parent_op()
-    return getattr(root, CONTEXT, None) or any_context()
+    found, above = None, op
+    while above is not None and found is None:
+        found, above = getattr(above, CONTEXT, None), above.parent_op()
+    if found is None:
+        return any_context()
+    # Kept, so that nested operations do not search all those around them.
+    setattr(op, CONTEXT, found)
+    return found
 
 
-class ListView(Sequence[E], Generic[E]):
+class ListView(PartOfProgram, Sequence[E], Generic[E]):
     """A list that is made when it is read."""
 
     __slots__ = ("_make",)
@@ -97,7 +103,7 @@ class Operands(Values):
         self._op.operands[index] = value_of(value)
 
 
-class Value:
+class Value(PartOfProgram):
     """A value of a program: a result of an operation, or an argument of a block."""
 
     __slots__ = ("_x",)
@@ -289,7 +295,7 @@ def name_of(value: SSAValue) -> str:
     return printer.writer.names.texts.get(id(value), "%?")
 
 
-class Use:
+class Use(PartOfProgram):
     """A use of a value: the operand of an operation."""
 
     def __init__(self, op: XOperation, index: int) -> None:
@@ -305,7 +311,7 @@ class Use:
 OpOperand = Use
 
 
-class Region:
+class Region(PartOfProgram):
     """A region of an operation."""
 
     __slots__ = ("_x",)
@@ -353,11 +359,11 @@ class Blocks(ListView["Block"]):
         """Adds a block with arguments of these types."""
         listed = types[0] if len(types) == 1 and isinstance(types[0], (list, tuple)) else types
         block = XBlock(arg_types=[unwrap(one, "the type of a block argument") for one in listed])
-        self._region.add_block(block)
+        append_block(self._region, block)
         return Block(block)
 
 
-class Block:
+class Block(PartOfProgram):
     """A block of operations."""
 
     __slots__ = ("_x",)

@@ -86,7 +86,7 @@ def _make_enum(name: str) -> type[PtoEnum]:
     kind, names = _NAMES[name]
     first = _FIRST.get(kind, 0)
     members = {member: _NUMBERS.get(member, first + number) for number, member in enumerate(names.split())}
-    found: Any = PtoEnum(name, members | _MORE.get(name, {}), module=__name__)
+    found: Any = PtoEnum(name, members | _MORE.get(name, {}), module=__package__)
     return found
 
 
