@@ -12,7 +12,8 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pto_dialect.cpp import limits as limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
@@ -22,6 +23,7 @@ from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, 
 from pto_dialect.cpp.limits import is_over, run_compiler
 from pto_dialect.cpp.outside import embeds, outside_file
 from pto_dialect.cpp.precompiled import can_come_first, precompiled
+from pto_dialect.cpp.unset import WARNINGS, certain_errors, declared_without_value, with_queries
 
 FLAGS = (
     *("-std=c++20", "-g1", "-S", "-emit-llvm", "-fno-discard-value-names", "-UNDEBUG"),
@@ -32,7 +34,7 @@ FLAGS = (
     # Address 0 is one of a local memory.
     *("-fno-strict-aliasing", "-fno-delete-null-pointer-checks"),
     *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
-    *("-Wno-everything", "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
+    *("-Wno-everything", *WARNINGS, "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
 )  # fmt: skip
 """Options for every kernel."""
 
@@ -52,7 +54,7 @@ _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
 _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
 """What the option -H prints for each file."""
 _MISSING = re.compile(r": fatal error: '[^']*' file not found")
-_DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (?:fatal error|error|warning|note): ")
+_DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (fatal error|error|warning|note): ")
 _OWN_FILE = "<pto>"
 """The file of lines above a kernel."""
 _HEAD = f"""\
@@ -109,15 +111,27 @@ def compile_to_ir(
     cache = IrCache(parts) if cached and found is not None else None
     ir = cache.read() if cache else None
     if ir is None:
-        ir, dependencies = _compiled(job)
+        made = _compiled(job)
+        if made.unset:
+            # A declaration in a macro cannot be changed.
+            with suppress(CompileError):
+                made = _compiled(replace(job, text=with_queries(job.text, made.unset)))
+        ir = made.text
         if cache:
-            cache.write(ir, dependencies)
+            cache.write(ir, made.files)
     return IrText(ir, (*command, name), core, tuple(launches))
 
 
-def _compiled(job: _Job) -> tuple[str, list[str]]:
-    """The text that the compiler makes, and the files that it has read. Where a kernel cannot be compiled after the
-    headers, it is compiled as its text says."""
+class _Made(NamedTuple):
+    """The text that a compiler makes, the files that it has read, and variables without a value on some path."""
+
+    text: str
+    files: list[str]
+    unset: dict[tuple[int, int], str]
+
+
+def _compiled(job: _Job) -> _Made:
+    """What comes of a kernel. Where it cannot be compiled after the headers, it is compiled as its text says."""
     call = job.after_headers()
     if call is not None:
         with suppress(_Failed):
@@ -204,8 +218,7 @@ class _Failed(CompileError):
     """A compilation that ended with an error, after which another one may be tried."""
 
 
-def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[str, list[str]]:
-    """The text that the compiler makes, and the files that it has read."""
+def _run(job: _Job, command: tuple[str, ...], source: str) -> _Made:
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
         with open(written, "w", encoding="utf-8", errors="surrogateescape") as stream:
@@ -218,8 +231,10 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[str, list[st
         if code != 0 or not os.path.exists(made):
             is_final = is_over(code) or _MISSING.search(output)
             raise (CompileError if is_final else _Failed)(_message(code, _INCLUDED.sub("", output), folder))
+        if errors := certain_errors(output):
+            raise CompileError(errors)
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
-            return stream.read(), files
+            return _Made(stream.read(), files, declared_without_value(output, job.name))
 
 
 def _check_includes(files: Sequence[str], included: IncludedFiles, compiler: Compiler, name: str) -> None:
@@ -263,11 +278,12 @@ def _message(code: int, output: str, folder: str) -> str:
 
 
 def _without_own(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without what a fatal error causes at the end of the text, and without the number of errors."""
+    """The lines without warnings, what a fatal error causes at the end of the text, and the number of errors."""
     is_shown = True
     for line in lines:
-        if _DIAGNOSTIC.match(line):
-            is_shown = not line.startswith(_OWN_FILE)
+        if match := _DIAGNOSTIC.match(line):
+            is_note = match[1] == "note"
+            is_shown = (is_shown or not is_note) and match[1] != "warning" and not line.startswith(_OWN_FILE)
         if is_shown and not line.endswith(("error generated.", "errors generated.")):
             yield line
 

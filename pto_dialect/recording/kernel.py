@@ -73,7 +73,11 @@ class RecordingKernel(InstrumentedKernel):
     @property
     def generator_class(self) -> Callable[..., InstrumentedGenerator]:
         """What writes the code."""
-        return partial(RecordedGenerator, sites=self.observer.sites, log=self.record, light=self.light)
+        tracks_numbers = not self.light and "init" in self.sanitize.checks
+        return partial(
+            RecordedGenerator, sites=self.observer.sites, log=self.record, light=self.light,
+            tracks_numbers=tracks_numbers,
+        )  # fmt: skip
 
     def _compile(self, queued: bool) -> CompiledModule:
         # Code that passes instructions to queues may replace code that does not: only one of them runs.

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 FAULTS = {
     "bounds": frozenset(("mem-oob", "mem-align", "mem-oob-tile", "subview-bounds", "extract-bounds")),
+    "init": frozenset(("mem-uninit",)),
     "deadlock": frozenset(("sync-deadlock",)),
     "sync": frozenset(("sync-flag-range", "sync-buf-range", "sync-sem-range", "pipe-slot")),
     "overlap": frozenset(("mem-capacity", "capacity-dynamic")),
@@ -103,7 +104,7 @@ class InstrumentedKernel(Kernel):
     @property
     def generator_class(self) -> Callable[..., InstrumentedGenerator]:
         """Returns the code generator class; all generated code has the same sites."""
-        return partial(InstrumentedGenerator, sites=self.observer.sites)
+        return partial(InstrumentedGenerator, sites=self.observer.sites, tracks_numbers="init" in self.sanitize.checks)
 
     @cached_property
     def flag_pipes(self) -> list[str]:

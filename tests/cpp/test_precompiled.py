@@ -35,8 +35,8 @@ class Calls:
         for module in (compiler, precompiled):
             monkeypatch.setattr(module, "run_compiler", self._counted(module.run_compiler))
 
-    def _counted(self, run):  # type: ignore[no-untyped-def]
-        def counted(command, folder):  # type: ignore[no-untyped-def]
+    def _counted(self, run):
+        def counted(command, folder):
             is_after = "-include-pch" in command
             self.kinds.append("headers" if "c++-header" in command else "after" if is_after else "whole")
             return run(command, folder)

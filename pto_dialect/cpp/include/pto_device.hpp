@@ -67,6 +67,23 @@ PTO_READ void __pto_set_flag(int source, int destination, int id);
 PTO_READ void __pto_wait_flag(int source, int destination, int id);
 PTO_READ void __pto_pipe_barrier(int pipe);
 
+// The initial value of a variable that a kernel does not initialise.
+struct __pto_unset {
+    const char *name;
+    template <class PtoT>
+    __attribute__((always_inline)) operator PtoT() const
+    {
+        if constexpr (__is_same(PtoT, bool))
+            return __pto_query<unsigned char>(name) & 1;
+        else if constexpr (__is_integral(PtoT) || __is_floating_point(PtoT))
+            return __pto_query<PtoT>(name);
+        else if constexpr (__is_enum(PtoT))
+            return static_cast<PtoT>(__pto_query<__underlying_type(PtoT)>(name));
+        else
+            return PtoT();
+    }
+};
+
 // Number types, functions of scalars.
 
 enum pipe_t { PIPE_S, PIPE_V, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_M, PIPE_ALL, PIPE_FIX };

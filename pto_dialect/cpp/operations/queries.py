@@ -77,6 +77,14 @@ def _event(call: Call, emitter: Emitter, known: Operands) -> str:
     return emitter.constant(used % _EVENTS, _RESULTS[call.result or "i32"])
 
 
+def _unset(call: Call, emitter: Emitter, known: Operands) -> str:
+    """The value of a variable that nothing has set: an element of a local array that nothing sets."""
+    type_ = _RESULTS[call.result or "i32"]
+    array = emitter.define(f"pto.declare_local_array -> !pto.local_array<1x{type_}>", call.modes["variable"])
+    first = emitter.constant(0, "index")
+    return emitter.define(f"pto.local_array_get {array}[{first}] : !pto.local_array<1x{type_}> -> {type_}", "unset")
+
+
 def set_element(call: Call, emitter: Emitter, known: Operands) -> None:
     """Emits ``tile.SetValue(offset, value)``."""
     tile = tile_of(call.groups[0], emitter)
@@ -95,6 +103,7 @@ QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {
     "GetValue": _element,
     "event_id": _event,
     "get_ctrl": _control,
+    "unset": _unset,
     **TRANSFERS,
 }
 

@@ -58,6 +58,8 @@ class Generator:
     queued: bool
     variant: Variant = PLAIN
     profile_log: ProfileLog | None = None
+    tracks_numbers: bool = False
+    """Whether numbers that were never set are known from others."""
 
     def __post_init__(self) -> None:
         self.placement = self.unit.placement

@@ -38,7 +38,7 @@ ATTRIBUTES = frozenset(
         # tiles, views, memrefs, pointers, registers
         *("array", "fmt", "shape", "strides", "valid_rows", "valid_cols", "set_valid", "window", "part", "values"),
         *("position", "load", "store", "copy_from", "subview", "reinterpreted", "pointer", "offset", "item_bytes"),
-        *("advance", "shifted", "with_dtype", "view", "copy"),
+        *("element", "advance", "shifted", "with_dtype", "view", "copy"),
         # queues between cores
         *("wait_slot", "wait_entry", "produced", "consumed", "announce", "hold", "own", "give_back", "release"),
         "local_address",

@@ -37,8 +37,8 @@ _INSTRUMENTED = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.COPY | Role.TILE_A
 class InstrumentedGenerator(Generator):
     """Writes the body of one function, with a mark before each operation that accesses memory or orders others."""
 
-    def __init__(self, *arguments: Any, sites: Sites) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, sites: Sites, tracks_numbers: bool = False) -> None:
+        super().__init__(*arguments, tracks_numbers=tracks_numbers)
         self.sites = sites
         sites.arch, sites.backend = self.profile.arch, self.options.backend or "emitc"
 

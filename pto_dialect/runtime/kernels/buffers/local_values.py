@@ -15,6 +15,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator, is_integer
 from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.numerics.unset import Unset
 
 from ..registry import kernel
 
@@ -39,6 +40,23 @@ class LocalArray:
         return position
 
 
+class TrackedArray(LocalArray):
+    """Array that knows which elements were set; ``name`` is that of the program."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, shape: tuple[int, ...], name: str) -> None:
+        super().__init__(shape, None)
+        self.name = name
+
+    def element(self, *indices: int) -> Any:
+        """Returns an element; one that was never set is a number without a value."""
+        value = self.values[self.position(*indices)]
+        if value is not None:
+            return value
+        return Unset(self.name if self.shape == (1,) else f"{self.name}[{', '.join(map(str, indices))}]")
+
+
 def _start(type_: Attribute) -> Any:
     """Returns the initial value of an element: the contents are undefined."""
     return 0 if is_integer(type_) else 0.0
@@ -46,9 +64,14 @@ def _start(type_: Attribute) -> Any:
 
 @kernel("pto.declare_local_array")
 def declare_local_array(op: PtoOp, g: Generator) -> None:
-    """An array of numbers whose elements are 0 until they are set."""
+    """An array of numbers whose elements are 0 until they are set. A sanitized run reports the use of such an element
+    (``mem-uninit``)."""
     type_ = op.results[0].type
     assert isinstance(type_, t.LocalArrayType)
+    if g.tracks_numbers:
+        name = op.results[0].name_hint or "an array"
+        g.define(op.results[0], f"{g.argument(TrackedArray)}({type_.shape!r}, {name!r})")
+        return
     g.define(op.results[0], f"{g.argument(LocalArray)}({type_.shape!r}, {_start(type_.element)!r})")
 
 
@@ -64,6 +87,9 @@ def declare_event_array(op: PtoOp, g: Generator) -> None:
 def array_get(op: PtoOp, g: Generator) -> None:
     """The element at the indices. Raises ``Fault`` (``mem-oob``) at run time outside the array."""
     array, *indices = (g.name(v) for v in op.operands)
+    if g.tracks_numbers and isinstance(op.operands[0].type, t.LocalArrayType):
+        g.define(op.results[0], f"{array}.element({', '.join(indices)})")
+        return
     g.define(op.results[0], f"{array}.values[{array}.position({', '.join(indices)})]")
 
 

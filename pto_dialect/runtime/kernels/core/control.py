@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IndexType, IntegerType, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.operands import listed, named
@@ -14,6 +14,7 @@ from pto_dialect.ir.core_dialects.branches import BranchEdge, branch_edges, flag
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.numerics.unset import with_value
 from pto_dialect.runtime.simt.code import is_body
 
 from ..registry import kernel
@@ -181,7 +182,12 @@ def index_switch(op: Operation, g: Generator) -> None:
 @kernel("func.return")
 def return_values(op: Operation, g: Generator) -> None:
     """Ends a function with its results as a tuple."""
-    g.emitter.line("return " + (", ".join(f"{g.name(v)}" for v in op.operands) + "," if op.operands else "()"))
+    results = [g.name(value) for value in op.operands]
+    if g.tracks_numbers:
+        check = g.argument(with_value)
+        scalars = [isinstance(value.type, (IntegerType, IndexType, AnyFloat)) for value in op.operands]
+        results = [f"{check}({name})" if is_one else name for name, is_one in zip(results, scalars, strict=True)]
+    g.emitter.line("return " + (", ".join(results) + "," if results else "()"))
 
 
 @kernel("func.call")

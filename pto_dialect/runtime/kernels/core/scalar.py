@@ -39,7 +39,7 @@ def wrapped(expression: str, type_: Attribute) -> str:
         return expression
     mask = (1 << width) - 1
     if width == 1:
-        return f"bool(({expression}) & 1)"
+        return f"((({expression}) & 1) == 1)"
     if is_unsigned(type_):
         return f"({expression}) & {mask}"
     half = 1 << (width - 1)
