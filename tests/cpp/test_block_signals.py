@@ -36,6 +36,13 @@ extern "C" __global__ AICORE void k(__gm__ int32_t *out, __gm__ int32_t *seen, u
   out[mine] = mine + 1;
 #endif
   everyone();
+  // The flag that the cube cores exchange, between the cores of a block.
+#if defined(__DAV_CUBE__)
+  wait_flag_dev(11);
+#elif defined(__DAV_VEC__)
+  ffts_cross_core_sync(PIPE_MTE3, message(2, 11));
+#endif
+  everyone();
 #if defined(__DAV_VEC__)
   int sum = 0;
   for (int n = 0; n < all; ++n)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.ir.core.base import PtoOp, section_of
@@ -71,6 +72,8 @@ def wait(core: QueueCore, pipe: str, number: int, mode: str) -> None:
 
 
 _FFTS = {0: "blocks", 1: "vectors", 2: "block"}
+_WITHIN_BLOCK: Final = IntegerAttr(2, IntegerType(32))
+"""The mode of signals to the cores of the other kind."""
 
 
 def default_mode(op: Operation, g: Generator) -> str:
@@ -119,7 +122,8 @@ def _mode(op: PtoOp, g: Generator) -> str:
 
 
 def _mode_of_sets(op: PtoOp, g: Generator) -> str | None:
-    """Returns the mode of all sets of the flag for which an operation waits; hardware waits for the flag alone."""
+    """Returns the mode of all sets of the flag for which an operation waits; hardware waits for the flag alone. Where
+    they differ, a core that sets the flag for its own kind waits for this kind next."""
     event = op.attributes.get("event_id")
     if not isinstance(op, SyncWaitOp) or event is None:
         return None
@@ -131,9 +135,20 @@ def _mode_of_sets(op: PtoOp, g: Generator) -> str | None:
             if isinstance(other, SyncSetOp) and "event_id" in other.attributes:
                 sets.setdefault(other.attributes["event_id"], set()).add(other.attributes.get("ffts_mode"))
     modes = sets.get(event, set())
-    if len(modes) != 1 or (mode := next(iter(modes))) is None:
-        return None
-    return _FFTS[mode.value.data]  # pyright: ignore[reportAttributeAccessIssue]
+    mode = next(iter(modes)) if len(modes) == 1 else _mode_of_own_set(op, event)
+    return None if mode is None else _FFTS[mode.value.data]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _mode_of_own_set(op: Operation, event: Attribute) -> Attribute | None:
+    """Returns the mode of the set before a wait in its block, if the core itself is among those that it reaches."""
+    before = op.prev_op
+    while before is not None:
+        if isinstance(before, SyncSetOp | SyncWaitOp) and before.attributes.get("event_id") == event:
+            mode = before.attributes.get("ffts_mode")
+            reaches = isinstance(before, SyncSetOp) and mode is not None and mode != _WITHIN_BLOCK
+            return mode if reaches else None
+        before = before.prev_op
+    return None
 
 
 _SETS: WeakKeyDictionary[Generator, dict[Attribute, set[Attribute | None]]] = WeakKeyDictionary()
