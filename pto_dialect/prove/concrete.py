@@ -350,7 +350,9 @@ class Run:
         statement, first = earlier.statement, earlier.access
         index = bisect_right(earlier.ranks, one.known.get(statement.pipe, 0))
         streamed = streams(statement, one.statement, first, access, self.model.arch)
-        for before in earlier.instances[index:]:
+        waiting = earlier.instances[index:]
+        # Of two transfers of one pipe the later one matters: others may have used the bytes since the first.
+        for before in reversed(waiting) if statement.pipe is one.statement.pipe else waiting:
             self.limit.take()
             if before is one or (streamed and self._same_turn(before, one)):
                 continue

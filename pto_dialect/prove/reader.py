@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.analysis.symbols import Symbols
@@ -24,6 +24,7 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.targets.profile import Profile
 
 from .accesses import accesses_of
+from .blocks import Entries, forward_order
 from .carried import Bounds, LoopNumbers, bind_carried
 from .carried_handles import LoopPlaces, bind_handles
 from .expressions import FALSE, TRUE, Condition, both, negated
@@ -73,11 +74,23 @@ class _Reader:
 
     def function(self, function: Operation, numbers: Numbers, places: Places) -> None:
         """Reads the whole body of a function."""
-        region = function.regions[0]
-        if len(region.blocks) != 1:
-            raise UndecidedError(function, "it goes from block to block; only structured control flow is followed")
         where = _Where(self.body, (), (), TRUE, True, self.core is None or self.alone)
-        self.block(region.block, where, numbers, places)
+        self.blocks(function.regions[0], where, numbers, places)
+
+    def blocks(self, region: Region, where: _Where, numbers: Numbers, places: Places) -> None:
+        """Reads the blocks of a region; branches between them may go forwards only."""
+        if len(region.blocks) == 1:
+            self.block(region.block, where, numbers, places)
+            return
+        order = forward_order(region)
+        if order is None:
+            op = region.blocks[0].last_op
+            raise UndecidedError(op, "branches go back to an earlier block; only structured loops are followed")
+        entries = Entries(numbers, places)
+        for block in order:
+            entries.bind(block)
+            self.block(block, where.when(entries.condition(block)), numbers, places)
+            entries.leave(block)
 
     def block(self, block: Block, where: _Where, numbers: Numbers, places: Places) -> None:
         """Reads the operations of a block."""
@@ -153,19 +166,17 @@ class _Reader:
             return
         if callee is None or not callee.body.blocks or any(each is callee for each in self.calls):
             raise UndecidedError(op, "the function that it calls is not known, or calls itself")
-        if len(callee.body.blocks) != 1:
-            raise UndecidedError(op, "the function that it calls goes from block to block")
         inner = LoopNumbers(numbers.launch, len(where.loops))
         inner_places = LoopPlaces(self.profile, inner)
-        for argument, given in zip(callee.body.block.args, op.operands, strict=True):
+        for argument, given in zip(callee.body.blocks[0].args, op.operands, strict=True):
             if isinstance(argument.type, MEMORY):
                 inner_places.bind(argument, places.of(given))
             else:
                 inner.bind(argument, numbers.number(given))
         self.calls.append(callee)
-        self.block(callee.body.block, where, inner, inner_places)
+        self.blocks(callee.body, where, inner, inner_places)
         self.calls.pop()
-        last = callee.body.block.last_op
+        last = callee.body.block.last_op if len(callee.body.blocks) == 1 else None
         for result, value in zip(op.results, last.operands if last is not None else (), strict=False):
             if isinstance(result.type, MEMORY):
                 places.bind(result, inner_places.of(value))
@@ -173,7 +184,7 @@ class _Reader:
                 numbers.bind(result, inner.number(value))
 
     def launched(self, op: Operation, places: Places) -> tuple[Access, ...]:
-        """Work-items read and write the memory behind all that they get, and any memory that they address."""
+        """Work-items read and write the memory from all their pointers on, and any memory that they address."""
         found: list[Access] = []
         values = [value for value in (*op.operands, *_used_from_outside(op)) if isinstance(value.type, MEMORY)]
         for place in dict.fromkeys(place for value in values for place in places.of(value)):

@@ -9,13 +9,6 @@ from order_verdicts import Outcome, outcome, proofs
 pytest.importorskip("islpy", reason="the prover needs islpy (extra prove)")
 
 PROGRAMS = all_programs()
-WRONG = frozenset(
-    (
-        *("carried-flag_carried", "carried-flag_carried_never_cleared", "cores-no_signal"),
-        *("edges-huge_step", "views-stride_smaller_than_row"),
-    )
-)
-"""Known faults of the prover."""
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +18,7 @@ def outcomes() -> dict[str, Outcome]:
 
 
 def test_no_verdict_is_wrong(outcomes: dict[str, Outcome]) -> None:
-    wrong = {name: one.why for name, one in outcomes.items() if one.kind == "wrong" and name not in WRONG}
+    wrong = {name: one.why for name, one in outcomes.items() if one.kind == "wrong"}
     assert wrong == {}
 
 
