@@ -83,8 +83,8 @@ class TileMatmul:
             b[...] = decode(region(rhs, k, n), rhs.fmt)
         if self.scaled:
             assert lhs_scale is not None and rhs_scale is not None
-            a = apply_mx_scale(a, _left_scales(lhs_scale, m, k), 1)
-            b = apply_mx_scale(b, _right_scales(rhs_scale, k, n), 0)
+            a = apply_mx_scale(a, _left_scales(lhs_scale, lhs, m, k), 1)
+            b = apply_mx_scale(b, _right_scales(rhs_scale, rhs, k, n), 0)
         start = None if init is None else self._start(init, m, n)
         dst.write(matmul(a, b, init=start, out=c, exact=self.exact))
 
@@ -111,25 +111,28 @@ def _widen(tile: AnyTile, out: Array) -> None:
         out[...] = decode(tile.read(), tile.fmt)
 
 
-def _left_scales(tile: AnyTile, m: int, k: int) -> Array:
+def _left_scales(tile: AnyTile, lhs: AnyTile, m: int, k: int) -> Array:
     """Returns the scale bytes [m, k / 32]."""
     if tile.fmt.bytes == 1:
         return region(tile, m, -(-k // MX_SCALE_GROUP)).view(np.uint8)
-    return read_mx_scales_left(*_scale_address(tile), m, k)
+    return read_mx_scales_left(*_scale_address(tile, lhs), m, k)
 
 
-def _right_scales(tile: AnyTile, k: int, n: int) -> Array:
+def _right_scales(tile: AnyTile, rhs: AnyTile, k: int, n: int) -> Array:
     """Returns the scale bytes [k / 32, n]."""
     if tile.fmt.bytes == 1:
         return region(tile, -(-k // MX_SCALE_GROUP), n).view(np.uint8)
-    return read_mx_scales_right(*_scale_address(tile), k, n)
+    return read_mx_scales_right(*_scale_address(tile, rhs), k, n)
 
 
-def _scale_address(tile: AnyTile) -> tuple[Arena, int]:
-    """Returns the address of the scales of an operand that a tile of wider elements names: only its address counts."""
+def _scale_address(tile: AnyTile, operand: AnyTile) -> tuple[Arena, int]:
+    """Returns the scale memory that a tile of wider elements is in, and the address of the operand, which determines
+    that of the scales: nothing else of such a tile counts."""
     if not isinstance(tile, Tile):
         raise Fault("mx-scale-dtype", f"scales of type {tile.fmt.name} cannot be used; f8E8M0, ui8 or i8 can")
-    return tile.pointer.arena, tile.pointer.offset * MX_SCALE_ADDRESS_DIVISOR
+    if not isinstance(operand, Tile):
+        return tile.pointer.arena, tile.pointer.offset * MX_SCALE_ADDRESS_DIVISOR
+    return tile.pointer.arena, operand.pointer.offset
 
 
 _FORMS: dict[str, tuple[str, ...]] = {
