@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 
 class PartOfProgram:
-    """Base of wrappers that are no values of their own: there is one program behind all of them."""
+    """Base of wrappers that are no values of their own: all of them are views of one program."""
 
     __slots__ = ()
 
