@@ -25,6 +25,8 @@ _STEPS = 60_000
 """Executions of statements that one replay follows, and pairs of accesses that it compares."""
 _LONG = 600_000
 """The same for the first replay of a suspicion."""
+_SHARE = 0.8
+"""The part of the time that sets may take; replays take the rest."""
 _REPLAYS = 60
 """Calls of which each is replayed before a suspicion is left undecided."""
 
@@ -131,7 +133,7 @@ def used_symbols(model: Model) -> list[Symbol]:
 def _for_all(model: Model, seconds: float) -> Verdict:
     end = process_time() + seconds
     try:
-        relations = Relations(model, seconds)
+        relations = Relations(model, _SHARE * seconds)
         suspicions = [*_guarded(relations, relations.signals())]
         suspicions += _guarded(relations, relations.races())
     except UndecidedError as error:
@@ -159,7 +161,7 @@ def _small_calls(model: Model, end: float) -> Verdict | None:
         return None
     try:
         for arguments in _smallest_calls(given):
-            if process_time() > end + 0.5:
+            if process_time() > end:
                 return None
             fault = smallest(Run(model, arguments, Limit(_STEPS // 10)).faults)
             if fault is not None:

@@ -19,7 +19,7 @@ from .sets import ModelText, SetText
 
 PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 _FLAGS, _BUFFERS = 8, 32
-_STEPS = 40_000_000
+_STEPS = 300_000
 """What one operation of the library may cost."""
 
 
@@ -301,6 +301,7 @@ class _Reach:
                 self._learn(Pipe.ALL, later.intersect_range(times))
 
     def _learn(self, pipe: Pipe, found: Any) -> None:
+        self.relations.check(None)
         if found.is_empty():
             return
         before = self.known.get(pipe)
@@ -323,6 +324,7 @@ class _Reach:
     def without(self, conflict: Any, pipe: Pipe) -> Any:
         """The pairs of ``conflict`` that are not in order by what is known so far; the later operation is of
         ``pipe``."""
+        self.relations.check(None)
         for which in (pipe, Pipe.ALL):
             conflict = self.without_one(conflict, which)
         return conflict
