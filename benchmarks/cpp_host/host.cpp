@@ -109,12 +109,22 @@ void report(PTO2Runtime *, int32_t code, const char *where, const char *, ...)
     fatal = true;
 }
 
+/** Run times of different chips call the number of blocks differently. */
+template <class Spec>
+int32_t blocks_of(const Spec &spec)
+{
+    if constexpr (requires { spec.block_num(); })
+        return spec.block_num();
+    else
+        return spec.core_num();
+}
+
 template <class Ops>
 void fill(Ops &ops)
 {
     ops.submit_task = [](PTO2Runtime *, const MixedKernels &mixed, const CoreTaskArgs &args) {
         const int32_t kernels[3] = {mixed.aic_kernel_id, mixed.aiv0_kernel_id, mixed.aiv1_kernel_id};
-        return run(kernels, args.launch_spec.block_num(), args);
+        return run(kernels, blocks_of(args.launch_spec), args);
     };
     ops.scope_begin = ops.scope_end = ops.orchestration_done = [](PTO2Runtime *) {};
     ops.is_fatal = [](PTO2Runtime *) { return fatal; };
