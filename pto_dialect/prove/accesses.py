@@ -31,6 +31,7 @@ from .copies import REGISTERS, span_of
 from .expressions import Expr
 from .model import Access, Interval, Rectangle
 from .places import MEMORY, Place, Places
+from .spans import Span
 from .values import width_of
 
 _ELEMENTS = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.ATOMIC
@@ -130,7 +131,9 @@ def _element(op: PtoOp, kind: object, place: Place, places: Places) -> tuple[Int
     return Interval(low, low.plus(size), (low, low.plus(size))), True
 
 
-def _pointed(op: PtoOp, name: str, kind: object, place: Place, places: Places) -> tuple[Interval | None, bool]:
+def _pointed(
+    op: PtoOp, name: str, kind: object, place: Place, places: Places
+) -> tuple[Interval | Rectangle | None, bool]:
     """What an operation touches from a pointer on."""
     if place.offset is None:
         return None, False
@@ -138,7 +141,9 @@ def _pointed(op: PtoOp, name: str, kind: object, place: Place, places: Places) -
     if span is not None:
         sure = None if span.sure is None else (place.offset, place.offset.plus(span.sure))
         high = None if span.length is None else place.offset.plus(span.length)
-        return Interval(place.offset, high, sure), sure is not None
+        interval = Interval(place.offset, high, sure)
+        rows = _bursts(place, span, interval)
+        return rows or interval, sure is not None or rows is not None
     offsets = operand_groups(op).get("offset", ())
     element = element_type(kind) if isinstance(kind, (PtrType, MemRefType)) else None
     size = None if element is None else byte_width(element)
@@ -157,6 +162,19 @@ def _pointed(op: PtoOp, name: str, kind: object, place: Place, places: Places) -
         sure = (low, low.plus(VL_BYTES)) if plain and isinstance(op.results[0].type, VRegType) else None
         return Interval(low, low.plus(REGISTERS), sure), sure is not None
     return Interval(low, None), False
+
+
+def _bursts(place: Place, span: Span, interval: Interval) -> Rectangle | None:
+    """Bursts with gaps between them, as rows of a memory whose lines are as long as their distance."""
+    start = None if place.offset is None else place.offset.value
+    if span.rows is None or start is None:
+        return None
+    count, step, length = span.rows
+    row, column = divmod(start, step) if step > 0 else (0, 0)
+    if step <= 0 or column + length > step:
+        return None
+    sides = ((Expr(row), count), (Expr(column), Expr(length)))
+    return Rectangle(("bursts", place.root, step), sides, interval)
 
 
 def _reaches_further(op: PtoOp) -> bool:

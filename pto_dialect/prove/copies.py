@@ -62,8 +62,10 @@ def span_of(op: PtoOp, name: str, numbers: Numbers, arch: str) -> Span | None:
     contiguous = bursts.value == 1 or (step.value is not None and step == scaled)
     if reach is None:
         return Span(None, sure)
-    whole = sure is not None and contiguous and not groups.get("loop_counts")
-    return Span(reach.plus(scaled), reach.plus(scaled) if whole else sure)
+    whole = contiguous and not groups.get("loop_counts")
+    gaps = not contiguous and not groups.get("loop_counts") and step.value is not None and scaled.value is not None
+    rows = (bursts, step.value or 0, scaled.value or 0) if gaps else None
+    return Span(reach.plus(scaled), reach.plus(scaled) if whole else sure, rows)
 
 
 REGISTERS = 2 * VL_BYTES

@@ -8,10 +8,12 @@ from .expressions import Expr
 
 
 class Span(NamedTuple):
-    """Bytes from where a pointer points: how many at most (``None``: not known), and how many it must touch."""
+    """Bytes from where a pointer points: how many at most (``None``: not known), and how many it must touch. ``rows``
+    are the number of bursts, the bytes from one to the next and those of each, where it touches exactly these."""
 
     length: Expr | None
     sure: Expr | None = None
+    rows: tuple[Expr, int, int] | None = None
 
 
 def runs(count: Expr | None) -> bool:
