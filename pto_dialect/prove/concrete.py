@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
+from time import process_time
 
 from pto_dialect.ir.core.facts.pipe import Pipe
 
@@ -22,6 +24,8 @@ from .overlap import Overlap, overlap_at
 
 PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 _FLAGS, _BUFFERS = 8, 32
+_LOOKS = 500
+"""Executions after which the time is looked at."""
 Numbers = dict[Symbol, int]
 Clock = dict[Pipe, int]
 
@@ -76,15 +80,16 @@ class Fault:
 
 
 class Limit:
-    """How many executions of statements are followed in all."""
+    """How many executions of statements are followed in all, and until which processor time."""
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, steps: int, end: float = inf) -> None:
         self.steps = steps
+        self.end = end
 
-    def take(self, count: int = 1) -> None:
-        """Takes some of them. Raises :class:`UndecidedError` if there are no more."""
-        self.steps -= count
-        if self.steps < 0:
+    def take(self) -> None:
+        """Takes one of them. Raises :class:`UndecidedError` if there are no more."""
+        self.steps -= 1
+        if self.steps < 0 or (not self.steps % _LOOKS and process_time() > self.end):
             raise UndecidedError(None, "it executes too many operations to follow each of them")
 
 
@@ -139,7 +144,7 @@ def _begun(model: Model, arguments: Numbers, limit: Limit) -> tuple[list[Instanc
     """The first executions of a call, and whether these are all."""
     found: list[Instance] = []
     try:
-        found.extend(instances(model, arguments, Limit(limit.steps // 4)))
+        found.extend(instances(model, arguments, Limit(limit.steps // 4, limit.end)))
     except UndecidedError as error:
         if error.op is not None:
             raise

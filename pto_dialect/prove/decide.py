@@ -66,7 +66,7 @@ def decide(model: Model, seconds: float = SECONDS) -> Verdict:
     ``ModuleNotFoundError`` where the library for sets is needed and not installed."""
     if not used_symbols(model):
         try:
-            return _of_run(model, Run(model, {}, Limit(_STEPS)))
+            return _of_run(model, Run(model, {}, Limit(_LONG, process_time() + _SHARE * seconds / 2)))
         except UndecidedError as error:
             if error.op is not None:
                 raise
@@ -163,7 +163,7 @@ def _small_calls(model: Model, end: float) -> Verdict | None:
         for arguments in _smallest_calls(given):
             if process_time() > end:
                 return None
-            fault = smallest(Run(model, arguments, Limit(_STEPS // 10)).faults)
+            fault = smallest(Run(model, arguments, Limit(_STEPS // 10, end)).faults)
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError:
@@ -208,7 +208,7 @@ def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], e
         for number, arguments in zip(range(_REPLAYS), smallest_points(relations, union), strict=False):
             if number and process_time() > end:
                 break
-            fault = smallest(Run(model, arguments, Limit(_STEPS if number else _LONG)).faults)
+            fault = smallest(Run(model, arguments, Limit(_STEPS if number else _LONG, end)).faults)
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError as error:

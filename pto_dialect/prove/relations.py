@@ -129,6 +129,7 @@ class Relations:
         the first of ``later`` after it."""
         pieces: list[str] = []
         for one in earlier:
+            self.check(one)
             for other in later:
                 order = self.text.before(one, other)
                 if order is None:
@@ -232,6 +233,7 @@ class Relations:
         """Pairs of accesses that nothing orders."""
         working = [one for one in self.model.statements if one.accesses]
         for one in working:
+            self.check(one)
             for other in working:
                 pairs = list(self._pairs(one, other))
                 if pairs:
