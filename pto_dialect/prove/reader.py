@@ -5,7 +5,7 @@ Source: docs/reference/order-proof.md, "Model".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -316,15 +316,35 @@ def _used_from_outside(op: Operation) -> Iterator[SSAValue]:
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
-    """The functions with a body that no other function calls or launches."""
-    called: set[str] = set()
-    for op in walk(module):
+    """The functions with a body that no other function calls or launches; of functions that only call each other the
+    first."""
+    functions = [op for op in walk(module) if isinstance(op, FuncOp) and op.regions[0].blocks and not is_simt_entry(op)]
+    called = {one.sym_name.data: set(_called(one)) for one in functions}
+    everywhere = set().union(*called.values())
+    found = {name for name in called if name not in everywhere}
+    reached = _reached(found, called)
+    for one in functions:
+        name = one.sym_name.data
+        if name in found or name not in reached:
+            reached |= _reached({name}, called)
+            yield one
+
+
+def _called(function: Operation) -> Iterator[str]:
+    for op in walk(function):
         if has_role(op, Role.CALL | Role.LAUNCH):
             callee = op.properties.get("callee") or op.attributes.get("callee")
-            called.add(str(callee).removeprefix("@").strip('"'))
-    for op in walk(module):
-        if isinstance(op, FuncOp) and op.regions[0].blocks and op.sym_name.data not in called and not is_simt_entry(op):
-            yield op
+            yield str(callee).removeprefix("@").strip('"')
+
+
+def _reached(names: set[str], called: Mapping[str, set[str]]) -> set[str]:
+    """The functions that some functions call, directly or through others, and these themselves."""
+    reached, pending = set(names), list(names)
+    while pending:
+        for name in called.get(pending.pop(), set()) - reached:
+            reached.add(name)
+            pending.append(name)
+    return reached
 
 
 def cores_of(function: Operation) -> list[str | None]:

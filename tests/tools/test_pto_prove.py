@@ -101,3 +101,12 @@ def test_missing_package_is_named_with_its_command(kernel: Path, monkeypatch: py
         2,
         "error: pto prove needs the package islpy: pip install 'pto-dialect[prove]'\n",
     )
+
+
+def test_functions_that_call_each_other_are_undecided_once() -> None:
+    text = "".join(
+        f"func.func @{one}() {{\n  func.call @{other}() : () -> ()\n  return\n}}\n" for one, other in ("ab", "ba", "cc")
+    )
+    result = prove("-", text=text)
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (4, "2 functions: 0 proven, 0 refuted, 2 undecided")
+    assert result.stdout.count("or calls itself [order-undecided]") == 2
