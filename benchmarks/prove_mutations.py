@@ -3,9 +3,9 @@
 Usage: python benchmarks/prove_mutations.py [FILE.pto ...] [--most N] [--high H]
 
 Each flag, barrier or buffer id of a function that is known to be in order is deleted, moved by one statement, or gets
-another id; each address of a tile moves by half a tile.  Brute force over arguments up to H tells which changes break
-the order.  Of these, 99 % have to be refuted; functions that are still in order must not be refuted.  The exit code is
-1 otherwise.
+another id; each address of a tile moves by half a tile.  Brute force over arguments up to H determines which changes
+break the order.  Of these, 99 % have to be refuted; those that are still in order must not be refuted.  Otherwise the
+exit code is 1.
 """
 
 from __future__ import annotations

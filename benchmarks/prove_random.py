@@ -68,7 +68,7 @@ def is_bad(result: Outcome) -> bool:
 
 
 def smaller(body: list[Statement]) -> Iterator[list[Statement]]:
-    """The function without one statement, or with the body of a block in its place."""
+    """The function without one statement, or with the body of a block instead of the block."""
     for number in range(sum(1 for _ in places_of(body))):
         less = copy.deepcopy(body)
         owner, index = list(places_of(less))[number]
