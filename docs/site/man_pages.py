@@ -17,6 +17,7 @@ MODULES = {
     "pto-fmt": "pto_fmt",
     "pto-report": "pto_report",
     "pto-sweep": "pto_sweep",
+    "pto-prove": "pto_prove",
     "pto-tune": "pto_tune",
     "pto-doctor": "pto_doctor",
     "pto-lsp": "pto_lsp",
