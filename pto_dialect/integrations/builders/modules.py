@@ -37,7 +37,7 @@ class _Missing:
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
         """Raises ``ModuleNotFoundError`` for modules of `mlir` that are not provided, and for a missing PTODSL."""
         if fullname == "ptodsl" and sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
-            # Not where a program only asks whether there is one.
+            # Not for a query whether there is one, with find_spec.
             raise ModuleNotFoundError(_NO_PTODSL, name=fullname)
         above, _, name = fullname.rpartition(".")
         if above in (f"{_HERE}.dialects", *(f"{root}.dialects" for root in ROOTS)):
