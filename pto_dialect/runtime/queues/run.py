@@ -99,11 +99,12 @@ class QueueCore(Core):
     def set_valid(self, tile: Any, rows: int, cols: int) -> None:
         """Changes the valid region of a tile; queued instructions retain a handle with the previous region."""
         if self.waiting and (tile.valid_rows, tile.valid_cols) != (rows, cols):
-            issued = copy(tile)
+            issued = None
             for queue in self.queues.values():
                 for index, entry in enumerate(queue):
-                    if _holds(entry, tile):
-                        queue[index] = _with_handle(entry, tile, issued)
+                    if _holds(entry[4], tile):
+                        issued = issued or copy(tile)
+                        queue[index] = (*entry[:4], _with_handle(entry[4], tile, issued))
         super().set_valid(tile, rows, cols)
 
     # signals
