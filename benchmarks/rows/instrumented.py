@@ -45,6 +45,9 @@ def _examples(again: bool = False) -> list[tuple[float, Times, str]]:
     found: list[tuple[float, Times, str]] = []
     for example in EXAMPLES:
         case = cases_of(example)[0][0]
+        if case.program.endswith(".cpp"):
+            # Their programs are compiled C++, which needs a compiler.
+            continue
         plain, instrumented = (measured_again if again else measured)(example, case)
         found.append((instrumented / plain, (instrumented, plain), label(example, case)))
     return sorted(found)

@@ -5,6 +5,7 @@ Source: docs/reference/instrumentation.md, "Order of events", "Findings", "No fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from ..state.last_events import (
     replaced_reads,
 )
 from ..state.regions import Bytes
-from ..state.shadow import WRITER
+from ..state.shadow import WRITER, ShadowRange
 from . import same_pipe, vector_order
 from .events import are_atomic, side
 
@@ -53,21 +54,9 @@ class Races:
         """Checks a read against earlier writes."""
         shadow, thread = arena.shadow, context.thread
         mine = thread.number
-        writers: Found | None = None
-        if ranges is None:
-            if self._suspect(shadow.last_write, context):
-                writers = CellEvents(shadow.layer(WRITER), shadow, region)
-                self._compare(True, False, writers, context, arena)
-        else:
-            owners = self.log.thread
-            for one in ranges:
-                writer = one.writer
-                if writer and owners[writer] != mine and self._doubtful(writer, context):
-                    writers = RangeEvents(ranges, None, shadow, region)
-                    self._compare(True, False, writers, context, arena)
-                    break
+        self._compare_writes(False, context, arena, region, ranges)
         if (thread.pipelined or context.scope) and mine in shadow.last_write and self._own(ranges, None, context):
-            self._in_pipe("raw", writers or last_writers(ranges, shadow, region), context, arena)
+            self._in_pipe("raw", last_writers(ranges, shadow, region), context, arena)
         if thread.pipelined and not context.scope and mine in shadow.last_read:
             record_replaced_reads(mine, event, ranges, shadow, region)
         if ranges is None:
@@ -83,22 +72,13 @@ class Races:
         """Checks a write against earlier writes and reads."""
         shadow, thread = arena.shadow, context.thread
         mine = thread.number
-        if ranges is None:
-            if self._suspect(shadow.last_write, context):
-                self._compare(True, True, CellEvents(shadow.layer(WRITER), shadow, region), context, arena)
-        else:
-            owners = self.log.thread
-            for one in ranges:
-                writer = one.writer
-                if writer and owners[writer] != mine and self._doubtful(writer, context):
-                    self._compare(True, True, RangeEvents(ranges, None, shadow, region), context, arena)
-                    break
+        self._compare_writes(True, context, arena, region, ranges)
         for reader, last in shadow.last_read.items():
-            if reader != mine and self._doubtful(last, context):
-                if ranges is not None and len(ranges) == 1:
-                    read = ranges[0].readers.get(reader)
-                    if read is None or not self._doubtful(read, context):
-                        continue
+            if reader == mine or not self._doubtful(last, context):
+                continue
+            if ranges is not None and len(ranges) == 1:
+                self._compare_one(False, True, ranges[0].readers.get(reader, 0), reader, context, arena, region, ranges)
+            else:
                 self._compare(False, True, last_readers(reader, ranges, shadow, region), context, arena)
         inside = thread.pipelined or context.scope
         ordered = mine not in shadow.last_write or not (inside or same_pipe.stores_apply(context, arena))
@@ -117,6 +97,27 @@ class Races:
             for one in ranges:
                 one.writer = event
         shadow.last_write[mine] = event
+
+    def _compare_writes(
+        self, writes: bool, context: Context, arena: InstrumentedArena, region: Bytes, ranges: ShadowRanges
+    ) -> None:
+        """Compares an access with the last writes of the same bytes."""
+        shadow, mine = arena.shadow, context.thread.number
+        if ranges is None:
+            if self._suspect(shadow.last_write, context):
+                self._compare(True, writes, CellEvents(shadow.layer(WRITER), shadow, region), context, arena)
+            return
+        owners = self.log.thread
+        if len(ranges) == 1:
+            writer = ranges[0].writer
+            if writer and owners[writer] != mine:
+                self._compare_one(True, writes, writer, None, context, arena, region, ranges)
+            return
+        for one in ranges:
+            writer = one.writer
+            if writer and owners[writer] != mine and self._doubtful(writer, context):
+                self._compare(True, writes, RangeEvents(ranges, None, shadow, region), context, arena)
+                break
 
     def _own(self, ranges: ShadowRanges, reader: int | None, context: Context) -> bool:
         """Returns False where the bytes are one shadow range whose last write, or last read by the thread ``reader``,
@@ -171,6 +172,24 @@ class Races:
             doubt = self._doubtful(event, context) if event else 0
             if doubt:
                 self._report(wrote, writes, event, doubt == _INVERTED, events, context, arena)
+
+    def _compare_one(
+        self,
+        wrote: bool,
+        writes: bool,
+        event: int,
+        reader: int | None,
+        context: Context,
+        arena: InstrumentedArena,
+        region: Bytes,
+        ranges: Sequence[ShadowRange],
+    ) -> None:
+        """Does the same for the bytes of one shadow range, whose last write, or last read by ``reader``, is ``event``
+        (0 for none)."""
+        doubt = self._doubtful(event, context) if event else 0
+        if doubt:
+            events = RangeEvents(ranges, reader, arena.shadow, region)
+            self._report(wrote, writes, event, doubt == _INVERTED, events, context, arena)
 
     # ------------------------------------------------------------ findings
 
