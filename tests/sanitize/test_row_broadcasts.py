@@ -1,6 +1,6 @@
 """Broadcasts of rows on a2a3, which read their values with the scalar unit after a flag from V.
 
-Source: docs/sanitizers.md, "Races".
+Source: docs/sanitizers.md, "Race".
 """
 
 from __future__ import annotations

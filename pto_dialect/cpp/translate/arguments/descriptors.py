@@ -1,6 +1,6 @@
 """The descriptor of a tensor in a kernel that a run time calls: which of its fields a load reads.
 
-Source: ``pto_dialect/cpp/include/fallback/tensor.h``.
+The fields are those of ``pto_dialect/cpp/include/fallback/tensor.h``.
 """
 
 from __future__ import annotations
