@@ -1,7 +1,7 @@
 """Registers and predicates. Source: docs/reference/vectors.md, "Registers".
 
-A predicate is a boolean array of 256 bits; lane i of elements of n bytes is bit n·i (of 64-bit elements bit 4·i, which
-is as coarse as predicates get). Predicates with all lanes of a width are known by identity: masking with them is free.
+A predicate is a boolean array of 256 bits; bit n·i governs lane i of elements of n bytes. Predicates with all lanes of
+a width are known by identity: masking with them is free.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.targets.vector_unit import MASK_BITS, VL_BYTES
+from pto_dialect.targets.vector_unit import MASK_BITS
 
 from ..memory.spaces import Array
 
@@ -36,17 +36,16 @@ _FULL = {id(masks[-1]): step for step, masks in PREFIXES.items()}
 
 def lanes(mask: Array, size: int) -> Any:
     """Which lanes of elements of ``size`` bytes are active: a boolean array, or ``True`` for all of them."""
-    step = min(size, 4)
     full = _FULL.get(id(mask))
-    if full is not None and full <= step:
+    if full is not None and full <= size:
         return True
-    return mask[: step * (VL_BYTES // size) : step]
+    return mask[::size]
 
 
 def spread(active: Any, size: int) -> Array:
     """The predicate of lanes of ``size`` bytes."""
     bits = np.zeros(MASK_BITS, np.bool_)
-    bits[:: min(size, 4)][: VL_BYTES // size] = active
+    bits[::size] = active
     return bits
 
 

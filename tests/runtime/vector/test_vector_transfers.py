@@ -83,14 +83,40 @@ def store(dist: str | None, element: str, active: int) -> np.ndarray:
         ("1PT_B16", "i16", 0, [0, 1]),
         ("PK_B16", "i16", 3, [0, 2, 4]),
         ("PK_B32", "i32", 3, [0, 1, 4, 5, 8, 9]),
+        ("PK_B16", "i8", 3, [0, 2, 4]),
+        ("PK_B32", "i16", 3, [0, 1, 4, 5, 8, 9]),
         ("PK_B64", "i32", 64, [8 * i + byte for i in range(32) for byte in range(4)]),
         ("PK4_B32", "i32", 3, [0, 4, 8]),
+        ("PK4_B32", "i8", 3, [0, 4, 8]),
     ],
 )
 def test_distributed_stores(dist: str | None, element: str, active: int, bytes_: list[int]) -> None:
     got = store(dist, element, active)
     assert got[: len(bytes_)].tolist() == bytes_
     assert (got[len(bytes_) :] == 0xEE).all()
+
+
+@pytest.mark.parametrize("active", [1, 2, 5, 6, 63, 64])
+def test_lanes_of_64_bits_go_with_every_second_lane_of_a_predicate(active: int) -> None:
+    """Of the bits of a predicate, one per byte, the first of its eight governs a lane: lane i goes with word 2i."""
+    wide, p = "!pto.vreg<32xi64>", "!pto.ptr<i64, ub>"
+    body = f"""
+      %n = arith.constant {active} : i32
+      %m, %left = pto.plt_b32 %n : i32 -> !pto.mask<b32>, i32
+      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %v = pto.vlds %au[%c0] : {p} -> {wide}
+      pto.vsts %v, %ou[%c0], %m : {wide}, {p}, !pto.mask<b32>
+      %odd = pto.vcvt %v, %m {{rnd = "R", part = "ODD"}} : {wide}, !pto.mask<b32> -> !pto.vreg<64xf32>
+      pto.vsts %odd, %fu[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+      %even = pto.vcvt %v, %all {{rnd = "R", part = "EVEN"}} : {wide}, !pto.mask<b32> -> !pto.vreg<64xf32>
+      pto.vsts %even, %fu[%c64], %m {{dist = "PK_B64"}} : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+    """
+    values, stored, floats = np.arange(256) - 100, np.full(256, 7), np.full(512, 7, np.float32)
+    kernel(body, "%a: !pto.ptr<i64, gm>, %o: !pto.ptr<i64, gm>, %f: !pto.ptr<f32, gm>").run([values, stored, floats])
+    words = range(64)
+    assert stored.tolist() == [i - 100 if 2 * i < active else 7 for i in range(256)]
+    assert floats[:64].tolist() == [word // 2 - 100 if word % 2 and word - 1 < active else 0 for word in words]
+    assert floats[64:].tolist() == [word - 100 if 2 * word < active else 7 for word in range(448)]
 
 
 def test_post_update_uses_the_base_itself() -> None:
