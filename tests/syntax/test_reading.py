@@ -113,6 +113,15 @@ def test_malformed_strides_are_reported(text: str) -> None:
     assert [entry[0] for entry in found] == ["type-syntax"]
 
 
+@pytest.mark.parametrize("name", ["pto.foo", "pto.tad", "foo.bar", "foo"])
+@pytest.mark.parametrize("before", ["module { ", "module {\n", "module { module { ", "module { func.func @f() { "])
+def test_an_unknown_operation_after_a_brace_is_reported_as_one(before: str, name: str) -> None:
+    _, found = parsed(f"{before}{name} {'}' * before.count('{')}")
+    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+    rule, *place, message = found[0]
+    assert (rule, place) == ("op-unknown", [line, column]) and repr(name) in message
+
+
 def test_properties_in_a_dictionary_of_memory_operations() -> None:
     custom = read("""
 func.func @f(%m: memref<4xf32>, %i: index, %p: !llvm.ptr) {

@@ -171,12 +171,15 @@ def _symbol(s: Situation) -> Message | None:
 
 
 def _operation(s: Situation) -> Message | None:
-    """Reports a bare token where an operation belongs: at the start of a statement or after the result list."""
-    if s.following is not None and s.following.type == "EQUAL" and not s.statement:
+    """Reports a bare token where an operation belongs: at the start of a statement, also on the line of the brace
+    before it, or after the result list."""
+    equal = s.following is not None and s.following.type == "EQUAL"
+    if s.token.type != "WORD" or (equal and not s.statement):
         return None
-    if s.token.type == "WORD" and all(tok.type == "RESULTS" for tok in s.statement):
+    if all(tok.type == "RESULTS" for tok in s.statement):
         return unknown_operation(s.token.text)
-    if s.token.type == "WORD" and "RESULTS" in s.expected and s.starts_line(s.token):
+    after_brace = not equal and s.previous is not None and s.previous.type == "LBRACE"
+    if "RESULTS" in s.expected and (after_brace or s.starts_line(s.token)):
         return unknown_operation(s.token.text)
     return None
 
