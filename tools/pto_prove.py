@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
+from math import isnan
 from typing import Any
 
 import click
@@ -63,6 +64,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("name a file, a folder, or - for standard input", ctx)
     try:
         inputs = collect(paths or ("-",), read_stdin)
+        if isnan(given["seconds"]):
+            raise click.BadParameter("nan is no number of seconds", param_hint="'--seconds'")
         proof = prove(inputs, given["target"], given["assumptions"], given["seconds"])
     except (InputError, AssumptionError) as error:
         raise click.UsageError(str(error), ctx) from None

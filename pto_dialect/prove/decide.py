@@ -15,9 +15,9 @@ from typing import Any
 from xdsl.ir import Operation
 
 from .concrete import Fault, FaultKind, Limit, Run
-from .expressions import Ordinal, Symbol, Varying, symbols_of
+from .expressions import Ordinal, Symbol, UnknownValueError, Varying, holds, symbols_of
 from .model import Model, Rectangle, UndecidedError
-from .relations import Relations, Suspicion
+from .relations import Relations, Suspicion, library
 
 SECONDS = 2.0
 """Processor time for one function by default."""
@@ -133,7 +133,7 @@ def used_symbols(model: Model) -> list[Symbol]:
 def _for_all(model: Model, seconds: float) -> Verdict:
     end = process_time() + seconds
     try:
-        relations = Relations(model, _SHARE * seconds)
+        relations = _relations(model, seconds)
         suspicions = [*_guarded(relations, relations.signals())]
         suspicions += _guarded(relations, relations.races())
     except UndecidedError as error:
@@ -144,6 +144,19 @@ def _for_all(model: Model, seconds: float) -> Verdict:
     if not suspicions:
         return _verdict(model, Answer.PROVEN)
     return _replayed(model, relations, suspicions, end)
+
+
+def _relations(model: Model, seconds: float) -> Relations:
+    """The relations of a model. Raises :class:`UndecidedError` where they are too large, or nothing fits what is
+    assumed."""
+    try:
+        relations = Relations(model, _SHARE * seconds)
+        is_empty = relations.facts.is_empty()
+    except library().Error:
+        raise UndecidedError(None, "what is assumed is too large for sets") from None
+    if is_empty:
+        raise UndecidedError(None, "no call fits what is assumed")
+    return relations
 
 
 def _guarded(relations: Relations, found: Iterator[Suspicion]) -> Iterator[Suspicion]:
@@ -163,12 +176,23 @@ def _small_calls(model: Model, end: float) -> Verdict | None:
         for arguments in _smallest_calls(given):
             if process_time() > end:
                 return None
+            if not _fits(model, arguments):
+                continue
             fault = smallest(Run(model, arguments, Limit(_STEPS // 10, end)).faults)
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError:
         return None
     return None
+
+
+def _fits(model: Model, arguments: dict[Symbol, int]) -> bool:
+    """Whether a call is one that the verdict is about; arguments that do not matter are 0."""
+    values = {**{one: 0 for one in model.symbols if one.given}, **arguments}
+    try:
+        return all(holds(condition, values) for _, condition in model.facts)
+    except UnknownValueError:
+        return False
 
 
 def _smallest_calls(given: list[Symbol]) -> Iterator[dict[Symbol, int]]:

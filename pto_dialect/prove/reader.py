@@ -38,6 +38,8 @@ _OTHERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
 """Signals from and to others."""
 _MOST = 20_000
 """Statements and loops of one function that are read."""
+_DEEPEST = 24
+"""The most loops that surround a statement: sets have two dimensions for each."""
 
 
 def read_function(function: Operation, core: str | None, target: str | None) -> Model:
@@ -301,6 +303,8 @@ class _Where:
         """The position at the beginning of the body of a loop."""
         position = (*self.position, loop.number)
         loops = (*self.loops, loop)
+        if len(loops) > _DEEPEST:
+            raise UndecidedError(loop.op, f"it is inside {_DEEPEST} other loops")
         return _Where(loop.body, loops, position, self.condition, self.certain and certain, self.is_mine)
 
 

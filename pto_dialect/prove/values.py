@@ -21,9 +21,11 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from .expressions import (
     FALSE,
     TRUE,
+    Choice,
     Condition,
     Expr,
     Ordinal,
+    Quotient,
     Symbol,
     UnknownValueError,
     Values,
@@ -194,13 +196,17 @@ class Numbers:
         if not parts or any(part is None for part in parts):
             return self._unknown(value) if parts else None
         known = [part for part in parts if part is not None]
-        width = width_of(op.operands[0].type)
+        width, narrow = width_of(op.operands[0].type), width_of(value.type)
+        if name == "arith.index_castui" and narrow <= width:
+            # The bits stay, or the upper ones go.
+            name = "arith.index_cast"
         result = _combined(name.partition(".")[2], known, width)
         if result is None:
             result = self._folded(op, known)
-        narrow = width_of(value.type)
-        if result is not None and result.terms and narrow < _NARROW and not _is_widening(name):
-            result = _wrapped(result, narrow)
+        if result is None or not result.terms or narrow > width:
+            return result
+        if narrow < _NARROW or (name in _GROWING and _is_large(result, 1 << (narrow - 2))):
+            return _wrapped(result, narrow)
         return result
 
     def _folded(self, op: Operation, parts: list[Expr]) -> Expr | None:
@@ -308,8 +314,18 @@ def _unsigned(one: Expr, width: int) -> Expr:
     return choose(at_least(one, 0), one, one.plus(1 << width))
 
 
-def _is_widening(name: str) -> bool:
-    return name in ("arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui")
+_GROWING = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
+"""Operations whose results wrap around where an operand is a negative number read as unsigned."""
+
+
+def _is_large(one: Expr, limit: int) -> bool:
+    """Whether a constant in an expression is ``limit`` or more, as in negative numbers read as unsigned."""
+    return abs(one.constant) >= limit or any(
+        _is_large(atom.dividend, limit)
+        if isinstance(atom, Quotient)
+        else isinstance(atom, Choice) and (_is_large(atom.yes, limit) or _is_large(atom.no, limit))
+        for atom, _ in one.terms
+    )
 
 
 def _wrapped(one: Expr, width: int) -> Expr:
@@ -378,9 +394,9 @@ _BY_CONSTANT: dict[str, Callable[[Expr, int, int], Expr | None]] = {
     "remsi": lambda one, by, width: one.minus(_divided(one, by).times(by)),
     "floordivsi": lambda one, by, width: one.over(by),
     "ceildivsi": lambda one, by, width: one.times(-1).over(by).times(-1),
-    "divui": lambda one, by, width: _unsigned(one, width).over(by),
+    "divui": lambda one, by, width: one if by == 1 else _unsigned(one, width).over(by),
     "remui": lambda one, by, width: _unsigned(one, width).modulo(by),
-    "ceildivui": lambda one, by, width: _unsigned(one, width).plus(by - 1).over(by),
+    "ceildivui": lambda one, by, width: one if by == 1 else _unsigned(one, width).plus(by - 1).over(by),
     "shli": lambda one, by, width: one.times(1 << by),
     "shrsi": lambda one, by, width: one.over(1 << by),
     "shrui": lambda one, by, width: _unsigned(one, width).over(1 << by),
