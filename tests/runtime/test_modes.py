@@ -79,7 +79,10 @@ def outcome(op: PtoOp, target: str, mode: str) -> list[bytes] | None:
 
 def is_unfinished(op: PtoOp, mode: str) -> bool:
     """Whether the operation is of an unaligned stream of stores that has no flush at its position, so that its last
-    bytes are in memory in the order of the text only."""
+    bytes are in memory in the order of the text only, or reads a local array that nothing has set, where a sanitized
+    run ends."""
+    if mode == "sanitized" and op.name == "pto.local_array_get":
+        return True
     return mode == "newest" and any(isinstance(value.type, t.AlignType) for value in (*op.operands, *op.results))
 
 

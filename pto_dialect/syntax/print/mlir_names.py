@@ -18,7 +18,9 @@ from pto_dialect.ir.core.base import PtoOp, Slot, signature, sizes_by_order
 
 from .value_names import ValueNames, legal_name
 
+_CONSTANT = "cst"
 _NAMED = {
+    "arith.constant": _CONSTANT,
     "memref.alloc": "alloc",
     "memref.alloca": "alloca",
     "memref.cast": "cast",
@@ -136,11 +138,9 @@ def _declared_results(op: Operation) -> Sequence[Slot] | None:
 
 def _result_name(op: Operation) -> str:
     """Returns the name of the result of an operation; empty if it is numbered."""
-    if op.name != "arith.constant":
-        return _NAMED.get(op.name, "")
-    value = op.properties.get("value")
-    if not isinstance(value, IntegerAttr):
-        return "cst"
+    name, value = _NAMED.get(op.name, ""), op.properties.get("value")
+    if name != _CONSTANT or not isinstance(value, IntegerAttr):
+        return name
     kind = value.type
     if not isinstance(kind, IntegerType):
         return f"c{value.value.data}"

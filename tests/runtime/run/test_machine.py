@@ -101,7 +101,9 @@ def test_buffers_have_addresses_of_their_own() -> None:
     for offset in (0, 1, 63, 10**6, -1, -(1 << 31), (1 << 31) - 1):
         assert addresses.locate((2 << 32) + offset) == (one, offset)
     assert addresses.locate(1 << 32) == (window, 0) and addresses.locate((3 << 32) + 5) == (two, 5)
-    for outside in (0, (1 << 31) - 1, (3 << 32) + (1 << 31), 4 << 32, -5):
+    null, offset = addresses.locate(0)
+    assert offset == 0 and null.capacity == 0
+    for outside in (1, (1 << 31) - 1, (3 << 32) + (1 << 31), 4 << 32, -5):
         with pytest.raises(Fault, match=f"address {outside:#x} is in no") as caught:
             addresses.locate(outside)
         assert caught.value.rule == "mem-oob"
