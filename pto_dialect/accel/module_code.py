@@ -18,7 +18,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import spec_from_file_location
 from types import CodeType, ModuleType
 
 from pto_dialect.accel import enabled
@@ -98,8 +97,11 @@ class GroupFinder:
         own, *_ = folders = _folders(source, is_package)
         if list(path) != folders[-1:]:
             return None
-        loader, inside = CachedLoader(name, source, code), [own] if is_package else None
-        return spec_from_file_location(name, source, loader=loader, submodule_search_locations=inside)
+        spec = ModuleSpec(name, CachedLoader(name, source, code), origin=source, is_package=is_package)
+        spec.has_location = True
+        if is_package:
+            spec.submodule_search_locations = [own]
+        return spec
 
     def save(self) -> None:
         """Writes the groups that were missing or out of date."""
