@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cpp_corpus import include_folders
+from cpp_scenes import include_folders as run_time_folders
 
 from pto_dialect.api import VerifyError, parse
 from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
@@ -47,14 +48,7 @@ def folders_of(tree: Path, path: Path, target: str) -> list[str]:
     if not (tree / "simpler_setup").is_dir():
         return include_folders(tree, path)
     runtime = "host_build_graph" if "host_build_graph" in path.parts else "tensormap_and_ringbuffer"
-    source = tree / "src"
-    own = source / target / "runtime" / runtime
-    folders = [
-        own / "runtime", own / "common", own / "orchestration", source / "common" / "task_interface", source / "common",
-        source / target / "platform" / "include", source / "common" / "platform" / "include",
-        tree / "simpler_setup" / "incore", source / "common" / "log" / "include",
-    ]  # fmt: skip
-    return [str(folder) for folder in folders if folder.is_dir()]
+    return run_time_folders(tree, target, runtime)
 
 
 def translate(kernel: Kernel) -> Kernel:

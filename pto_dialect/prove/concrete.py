@@ -17,8 +17,8 @@ from time import process_time
 
 from pto_dialect.ir.core.facts.pipe import Pipe
 
-from .expressions import Expr, Ordinal, Symbol, UnknownValueError, Varying, evaluate, holds, symbols_of
-from .model import UNDETERMINED, Access, Loop, Model, Rectangle, Statement, UndecidedError
+from .expressions import Ordinal, Symbol, UnknownValueError, Varying, evaluate, holds, symbols_of
+from .model import UNDETERMINED, Access, Loop, Model, Statement, UndecidedError
 from .order_rules import kind_of, needs_order, streams
 from .overlap import Overlap, overlap_at
 
@@ -383,15 +383,8 @@ class Run:
 
 def moves(access: Access) -> bool:
     """Whether the bytes of an access differ from one iteration to another."""
-    parts: list[Expr | None] = []
-    part = access.part
-    if isinstance(part, Rectangle):
-        parts += [each for side in part.sides for each in side]
-        part = part.bytes
-    if part is not None:
-        parts += [part.low, part.high]
-    used = [one for each in parts if each is not None for one in symbols_of(each)]
-    return any(isinstance(one, (Ordinal, Varying)) for one in (*used, *symbols_of(access.condition)))
+    used = (one for part in access.depends_on for one in symbols_of(part))
+    return any(isinstance(one, (Ordinal, Varying)) for one in used)
 
 
 def _learn(clock: Clock, other: Clock) -> None:

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 
 from .concrete import Fault, FaultKind, Limit, Run
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, holds, symbols_of
-from .model import Model, Rectangle, UndecidedError
+from .model import Model, UndecidedError
 from .relations import Relations, Suspicion, library
 
 SECONDS = 2.0
@@ -108,13 +108,7 @@ def used_symbols(model: Model) -> list[Symbol]:
         if statement.signal is not None:
             parts.append(statement.signal.number)
         for access in statement.accesses:
-            parts.append(access.condition)
-            part = access.part
-            if isinstance(part, Rectangle):
-                parts += [each for side in part.sides for each in side]
-                part = part.bytes
-            if part is not None:
-                parts += [part.low, part.high]
+            parts += access.depends_on
         for part in parts:
             if part is not None:
                 found.update(dict.fromkeys(symbols_of(part)))

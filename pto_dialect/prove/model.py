@@ -77,6 +77,18 @@ class Access:
     condition: Condition = TRUE
     certain: bool = True
 
+    @property
+    def depends_on(self) -> list[Expr | Condition]:
+        """The numbers that decide whether it happens, and to which bytes."""
+        found: list[Expr | Condition] = [self.condition]
+        part = self.part
+        if isinstance(part, Rectangle):
+            found += [each for side in part.sides for each in side]
+            part = part.bytes
+        if part is not None:
+            found += [each for each in (part.low, part.high) if each is not None]
+        return found
+
 
 @dataclass(frozen=True)
 class Signal:
