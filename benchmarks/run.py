@@ -46,6 +46,10 @@ class Figure(NamedTuple):
         """Ours / anchor, or anchor / ours where a speed-up is requested, from the smallest to the largest."""
         return sorted(anchor / ours if self.row.at_least else ours / anchor for ours, anchor in self.samples)
 
+    def costs(self) -> list[float]:
+        """What two versions are compared by: our seconds, or ours / anchor where programs are chosen by that."""
+        return [ours / anchor if self.row.extreme else ours for ours, anchor in self.samples]
+
     @property
     def ours(self) -> float:
         """Median of our side in seconds."""
@@ -118,7 +122,7 @@ def compare(names: Sequence[str], old: Path, new: Path) -> int:
     print(f"{'what (anchor)':54} {'old ms':>11} {'new ms':>11} {'new/old':>8} {'spread':>13}")
     for name in names:
         before, after = sampled(name, (old.resolve(), new.resolve()))
-        ratios = sorted(b[0] / a[0] for a, b in zip(before.samples, after.samples, strict=True))
+        ratios = sorted(b / a for a, b in zip(before.costs(), after.costs(), strict=True))
         ratio, spread = median(ratios), f"{ratios[0]:.2f}-{ratios[-1]:.2f}"
         verdict = "SLOWER" if ratio > TOLERANCE and ratios[0] > 1 else ""
         slower = slower or bool(verdict)

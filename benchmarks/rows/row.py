@@ -21,7 +21,8 @@ class Row(NamedTuple):
 
     ``goal`` limits the ratio ours / anchor, or anchor / ours with ``at_least``; ``None`` promises nothing. Without an
     anchor (``absolute``) the second time is the goal in seconds, the ratio the part of it that is used. ``rounds``
-    is the number of samples; ``slow`` rows run only when they are named or with ``--slow``.
+    is the number of samples; ``slow`` rows run only when they are named or with ``--slow``. Rows with ``extreme`` show
+    the worst of many programs: two versions can differ in which one it is, so their ratios are compared, not seconds.
     """
 
     what: str
@@ -32,6 +33,7 @@ class Row(NamedTuple):
     rounds: int = 3
     prepare: Callable[[Path], None] | None = None
     slow: bool = False
+    extreme: bool = False
 
 
 CLOCK = "PTO_BENCH_CLOCK"

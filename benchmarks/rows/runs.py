@@ -322,7 +322,7 @@ ROWS = {
     "softmax-large": Row("softmax 1024x4096 f32 (whole arrays)", arrays(partial(kernels.softmax, 1024, 4096, 8)), 0.6),
     "attention": Row("attention 2x256x128 f16 (same steps)", steps(kernels.attention), 1.15),
     "attention-arrays": Row("attention 2x256x128 f16 (whole arrays)", arrays(kernels.attention), 2.0),
-    "tcvt": Row("slowest tcvt 64x128 (astype)", conversions, 3.0),
+    "tcvt": Row("slowest tcvt 64x128 (astype)", conversions, 3.0, extreme=True),
     "compile": Row("compile one function (2 ms)", compilation, 1.0, absolute=True),
     "processes": Row("24 blocks, about 400 ms, -j 2 (-j 1)", partial(processes, 0.4), 1.5, True),
     "processes-100": Row("24 blocks, about 100 ms, -j 2 (-j 1)", partial(processes, 0.1), 1.5, True),
