@@ -15,6 +15,7 @@ from pto_dialect.terminal import shown
 from pto_dialect.version import __version__
 
 from .constants import INTERRUPTED
+from .spellings import own_spelling
 from .streams import (
     BROKEN_PIPE,
     Escaping,
@@ -36,22 +37,6 @@ if TYPE_CHECKING:
 
 TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
 BACKENDS = ("emitc", "vpto")
-
-ALIASES = {
-    "-split-input-file": "--split-input-file",
-    "-verify-diagnostics": "--verify-diagnostics",
-    "-mlir-print-op-generic": "--print-op-generic",
-    "--mlir-print-op-generic": "--print-op-generic",
-    "-mlir-print-debuginfo": "--print-debuginfo",
-    "--mlir-print-debuginfo": "--print-debuginfo",
-    "-allow-unregistered-dialect": "--allow-unregistered-dialect",
-    "--statistics": "--stats",
-    "--statistics=text": "--stats=text",
-    "--statistics=json": "--stats=json",
-    "--lower": "--lower=usual",
-    "--prove": "--prove=60",
-}
-"""Spellings of mlir-opt, which users have in their fingers and scripts, and options whose value may be left out."""
 
 WITH_FORM = ("--stats", "--memory-report", "--cycles", "--list")
 """Options that print text or JSON; without a value, as ``--output-format`` says."""
@@ -105,7 +90,8 @@ class PtoCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         bare = {option: f"{option}={_form(args[:end])}" for option in WITH_FORM}
-        names = [ALIASES.get(arg, arg) for arg in args[:end]]
+        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        names = [own_spelling(arg, known) for arg in args[:end]]
         return super().parse_args(ctx, [bare.get(arg, arg) for arg in names] + args[end:])
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:

@@ -36,6 +36,8 @@ from .command_line import (
 )
 from .constants import NO_CACHE, SERVER_OPTION
 from .cpp_options import READERS, cpp_options, with_cpp
+from .ir_options import ir_printing, ir_printing_options
+from .spellings import REFUSED
 from .streams import let_annotations_through, wants_color, write_stdout
 
 if TYPE_CHECKING:
@@ -100,16 +102,21 @@ class OptCommand(PtoCommand):
     """Lists the passes after the options, and accepts passes as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As other commands; a pass written as an option, as for mlir-opt, is accepted as one."""
+        """As other commands; for passes written as options, and for other options of mlir-opt, the message names what
+        is used instead."""
+        given = [*args]
         try:
             return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
+        except click.NoSuchOption:
             from pto_dialect.passes.registry import PASS_TABLE  # deferred: start-up
 
-            name = error.option_name.lstrip("-").partition("=")[0]
-            if name not in PASS_TABLE:
-                raise
-            raise click.UsageError(f"{name} is a pass: write -p {name}", ctx) from None
+            for option in (one for one in given if one.startswith("-")):
+                name = option.lstrip("-").partition("=")[0]
+                if name in PASS_TABLE:
+                    raise click.UsageError(f"{name} is a pass: write -p {name}", ctx) from None
+                if name in REFUSED:
+                    raise click.UsageError(f"there is no option --{name}: {REFUSED[name]}", ctx) from None
+            raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The passes and stages, from their tables, which are read for the help only."""
@@ -150,6 +157,7 @@ class OptCommand(PtoCommand):
     "--prove", metavar="[=SECONDS|allow-open]", callback=_proving,
     help="Run the program before and after each pass and compare, with this time limit (a minute).",
 )  # fmt: skip
+@ir_printing_options
 @click.option("--verify-only", is_flag=True, help="Print no module.")
 @click.option("--verify-diagnostics", is_flag=True, help="Compare diagnostics with '// expected-error {{…}}' comments.")
 @click.option("--split-input-file", is_flag=True, help="Treat the parts between '// -----' lines as separate programs.")
@@ -374,9 +382,10 @@ def _task(ctx: click.Context, inputs: list[Input], batch: bool, **given: Any) ->
         cycles=cycle_request(ctx, given),
         plans=not given["no_plans"],
         policy=policy,
+        ir_printing=ir_printing(ctx, given, passes, batch, write_stderr),
     )
-    # How far a proof comes depends on the machine.
-    verdicts = verdicts_of(given["no_cache"] or proving is not None)
+    # How far a proof comes depends on the machine; what is printed between passes is printed while they run.
+    verdicts = verdicts_of(given["no_cache"] or proving is not None or options.ir_printing is not None)
     stated = None if given["no_config"] else stated_options(ctx)
     color = wants_color(given["color"])
     return Task(options, output, given["format"], color, form, verdicts, given["cycles"], stated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.engine import DiagnosticOptions
+from pto_dialect.passes.ir_printing import IrPrinting
 from pto_dialect.passes.registry import VERIFY_PASSES
 
 
@@ -37,7 +38,8 @@ class Options(NamedTuple):
 
     ``statistics``: the program is counted, or, with ``memory``, its on-chip memory is mapped; buffers without addresses
     are located where ``assign-memory`` with that reuse puts them. ``cycles``: its cycles are estimated. ``plans``:
-    parse templates are enabled. ``policy``: which diagnostics are shown and how severe they are.
+    parse templates are enabled. ``policy``: which diagnostics are shown and how severe they are. ``ir_printing``: which
+    passes print the module before or after them.
     """
 
     target: str | None = None
@@ -58,3 +60,4 @@ class Options(NamedTuple):
     policy: DiagnosticOptions = DiagnosticOptions()
     release: str | None = None
     language: str = "pto"
+    ir_printing: IrPrinting | None = None

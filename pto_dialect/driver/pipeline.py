@@ -116,10 +116,11 @@ def process_input(item: Input, options: Options, verdicts: Verdicts | None = Non
     except Exception as error:
         from .internal_error import internal_error  # deferred: start-up
 
+        silent = options._replace(ir_printing=None)
         result = Result(False, (), Counts(), None)
         remarks = (
             internal_error(
-                error, text, lambda smaller: process(smaller, item.name, options), f"'{item.name}': internal error"
+                error, text, lambda smaller: process(smaller, item.name, silent), f"'{item.name}': internal error"
             ),
         )
     engine = DiagnosticEngine(options.policy)
@@ -196,13 +197,18 @@ def _built(source: SourceFile, engine: DiagnosticEngine, options: Options) -> Mo
         from pto_dialect.analysis.release import set_release  # deferred: start-up
 
         set_release(module, options.release)
+    observer = None
+    if options.ir_printing is not None:
+        from pto_dialect.passes.ir_printing import IrPrinter  # deferred: start-up
+
+        observer = IrPrinter(options.ir_printing, lambda module: _print(module, options))
     verifies = [name for name in options.passes if name in VERIFY_PASSES]
     if not engine.has_errors and options.proving is not None:
         from .prove.pipeline import prove_passes  # deferred: start-up
 
-        prove_passes(module, options.passes, engine, options.target, options.proving, options.allow_open)
+        prove_passes(module, options.passes, engine, options.target, options.proving, options.allow_open, observer)
     elif not engine.has_errors:
-        run_passes(module, options.passes, engine, options.target)
+        run_passes(module, options.passes, engine, options.target, observer=observer)
     elif verifies:
         _verify_rest(module, verifies, engine, options.target)
     return module

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class PassEntry(NamedTuple):
     """Where a pass is defined (module of this folder, class in it) and one line on what it does; ``changes`` states
     that it changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``shrinks`` that the
-    program may need less memory then, ``options`` has the values of each of its options, the default one first."""
+    program may need less memory then, ``options`` has the values of each of its options, the default one first.
+    ``shared`` states that xDSL has a pass of this name, which this one runs; it may stand inside ``func.func(..)``."""
 
     module: str
     cls: str
@@ -24,6 +25,7 @@ class PassEntry(NamedTuple):
     orders: bool = False
     shrinks: bool = False
     options: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    shared: bool = False
 
 
 _VERIFY = "verify"
@@ -135,6 +137,14 @@ PASS_TABLE: dict[str, PassEntry] = {
         changes=True,
         options=MappingProxyType({"attributes": ("keep", "drop")}),
     ),
+    "canonicalize": PassEntry(
+        "cleanup",
+        "CanonicalizePass",
+        "xDSL's: removes unused operations, folds constants, simplifies loops",
+        changes=True,
+        shared=True,
+    ),
+    "cse": PassEntry("cleanup", "CsePass", "xDSL's: computes equal values once", changes=True, shared=True),
 }
 """Every pass; the verify passes stand in the order in which they run."""
 
@@ -156,18 +166,20 @@ class PassOptionError(ValueError):
     """A pipeline gives a pass an option that it does not have, or one in a way that it does not understand."""
 
 
-_NESTED = re.compile(r"\s*builtin\.module\((.*)\)\s*")
+_NESTED = re.compile(r"\s*(?:builtin\.module|any)\((.*)\)\s*")
+_IN_FUNCTIONS = re.compile(r"(?P<anchor>func\.func|any)\((?P<list>[^()]*)\)")
 _CALL = r"(?P<name>[^{},]*)(?:\{(?P<options>[^{}]*)\})?\s*(?:,|$)"
 
 
 def parse_pipeline(text: str) -> tuple[str, ...]:
     """The passes of a list such as ``assign-memory{reuse=none},insert-sync``, each with its options; empty text names
-    none. ``builtin.module(..)`` around the list, as MLIR has it, is left out.
+    none. ``builtin.module(..)`` around the list, as MLIR has it, is left out, and so is ``func.func(..)`` around passes
+    that work on each function by itself.
 
     Raises :class:`UnknownPassError` and :class:`PassOptionError`.
     """
     nested = _NESTED.fullmatch(text)
-    text = text if nested is None else nested[1]
+    text = _IN_FUNCTIONS.sub(_in_functions, text if nested is None else nested[1])
     pattern = re.compile(_CALL)
     calls: list[str] = []
     position = 0
@@ -185,6 +197,15 @@ def parse_pipeline(text: str) -> tuple[str, ...]:
             break
         position = match.end()
     return tuple(calls)
+
+
+def _in_functions(match: re.Match[str]) -> str:
+    """The list inside ``func.func(..)``; raises :class:`PassOptionError` for passes that need the whole module."""
+    for part in match["list"].split(","):
+        name = part.partition("{")[0].strip()
+        if name in PASS_TABLE and not PASS_TABLE[name].shared:
+            raise PassOptionError(f"{name} is a pass of modules: write builtin.module({name})")
+    return match["list"]
 
 
 def _checked(name: str, options: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 
@@ -17,19 +17,40 @@ _FIT_TOGETHER = "capacity-live"
 """The rule that tiles fit into their memory together."""
 
 
+class PassObserver(Protocol):
+    """Sees the module around each pass; several verify passes that run as one walk are one call."""
+
+    def before(self, calls: Sequence[str], module: ModuleOp) -> None:
+        """The passes of ``calls`` run next."""
+        ...
+
+    def after(self, calls: Sequence[str], module: ModuleOp, failed: bool) -> None:
+        """The passes of ``calls`` have run; ``failed``: with an error."""
+        ...
+
+
 def run_passes(
-    module: ModuleOp, names: Iterable[str], engine: DiagnosticEngine, target: str | None, later: Sequence[str] = ()
+    module: ModuleOp,
+    names: Iterable[str],
+    engine: DiagnosticEngine,
+    target: str | None,
+    later: Sequence[str] = (),
+    observer: PassObserver | None = None,
 ) -> bool:
     """Runs passes until one reports an error; True when none did. Neighbouring verify passes are one walk.
 
-    ``later`` are passes that the caller runs afterwards.
+    ``later`` are passes that the caller runs afterwards. ``observer`` sees the module before and after each pass.
     """
     stretches = list(_stretches(names))
     for number, stretch in enumerate(stretches, 1):
+        if observer is not None:
+            observer.before(stretch, module)
         if stretch[0] in VERIFY_PASSES:
             _verify(module, stretch, engine, target, [*chain(*stretches[number:]), *later])
         else:
             make_pass(stretch[0], target).run(module, engine)
+        if observer is not None:
+            observer.after(stretch, module, engine.has_errors)
         if engine.has_errors:
             return False
     return True

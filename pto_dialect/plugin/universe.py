@@ -35,7 +35,7 @@ def _pass(name: str) -> Callable[[], type[ModulePass]]:
 
 PTO_UNIVERSE = Universe(
     all_dialects={"pto": _dialect},
-    all_passes={name: _pass(name) for name in PASS_TABLE},
+    all_passes={name: _pass(name) for name, entry in PASS_TABLE.items() if not entry.shared},
     all_targets={"pto": _target},
 )
 """Dialect ``pto``, the passes of ``pto-opt``, and the canonical text as output target ``pto``."""

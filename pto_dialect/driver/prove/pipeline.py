@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.registry import PASS_TABLE
-from pto_dialect.passes.run import run_passes
+from pto_dialect.passes.run import PassObserver, run_passes
 
 from ..options import PROOF_SECONDS
 from .proof import Proof
@@ -21,22 +21,24 @@ def prove_passes(
     target: str | None,
     seconds: float = PROOF_SECONDS,
     allow_open: bool = False,
+    observer: PassObserver | None = None,
 ) -> bool:
     """Runs passes as :func:`run_passes` does, and compares the program after each that changes it with the one before
     the first; True when ``engine`` has no errors. ``seconds`` of the processor are what the proof may take.
+    ``observer`` sees the module before and after each pass.
 
     What is proven is a remark of the rule ``prove-done``; what stays open is an error of ``prove-open``, or a remark
     with ``allow_open``. Programs with errors, and those that no pass changes, are not run.
     """
     first = next((number for number, call in enumerate(calls) if _changes(call)), len(calls))
-    if not run_passes(module, calls[:first], engine, target, calls[first:]):
+    if not run_passes(module, calls[:first], engine, target, calls[first:], observer):
         return False
     if first == len(calls):
         return True
     proof = Proof(module, target, engine, seconds, sum(map(_changes, calls)), allow_open=allow_open)
     proof.begin()
     for number, call in enumerate(calls[first:], first + 1):
-        if not run_passes(module, [call], engine, target, calls[number:]):
+        if not run_passes(module, [call], engine, target, calls[number:], observer):
             break
         if _changes(call):
             proof.after(call)

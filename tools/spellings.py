@@ -1,0 +1,69 @@
+"""How options may be spelled: as MLIR's tools do, and with their values left out."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+ALIASES = {
+    "--mlir-print-op-generic": "--print-op-generic",
+    "--mlir-print-debuginfo": "--print-debuginfo",
+    "--pass-pipeline": "--passes",
+    "--print-ir-after": "--mlir-print-ir-after",
+    "--print-ir-after-all": "--mlir-print-ir-after-all",
+    "--print-ir-after-change": "--mlir-print-ir-after-change",
+    "--print-ir-after-failure": "--mlir-print-ir-after-failure",
+    "--print-ir-before": "--mlir-print-ir-before",
+    "--print-ir-before-all": "--mlir-print-ir-before-all",
+    "--statistics": "--stats",
+}
+"""Other names of options."""
+
+BARE = {"--lower": "--lower=usual", "--prove": "--prove=60"}
+"""Options whose value may be left out."""
+
+_THREADS = "passes run in one thread; -j is the number of processes for many inputs"
+
+REFUSED = {
+    "dump-pass-pipeline": "the passes are those of -p, in its order; without it the verify passes",
+    "emit-bytecode": "programs are text",
+    "load-pass-plugin": "xdsl-opt runs passes of other packages on .pto files",
+    "mlir-disable-threading": _THREADS,
+    "mlir-elide-elementsattrs-if-larger": "attributes are printed in full",
+    "mlir-pass-pipeline-crash-reproducer": "an internal error writes a reduced program by itself",
+    "mlir-pass-pipeline-local-reproducer": "an internal error writes a reduced program by itself",
+    "mlir-pass-statistics": "--stats counts the operations of the result",
+    "mlir-pretty-debuginfo": "use --mlir-print-debuginfo",
+    "mlir-print-assume-verified": "modules are verified before they are printed",
+    "mlir-print-elementsattrs-with-hex-if-larger": "attributes are printed as they are written",
+    "mlir-print-ir-tree-dir": "redirect standard error: --mlir-print-ir-after-all 2> FILE",
+    "mlir-print-local-scope": "types are printed in full",
+    "mlir-print-op-on-diagnostic": "diagnostics show the source line; --mlir-print-ir-after-failure prints the module",
+    "mlir-print-skip-regions": "--stats gives an overview of a program",
+    "mlir-print-stacktrace-on-diagnostic": "diagnostics name the rule; PTO_TRACEBACK=1 shows internal errors",
+    "mlir-print-unique-ssa-ids": "names of values are kept, and unique in their function",
+    "mlir-print-value-users": "the language server shows the uses of a value",
+    "mlir-timing": "--cycles estimates the time on the chip; that of the command is what the shell measures",
+    "mlir-use-nameloc-as-prefix": "names of values are kept",
+    "no-implicit-module": "a program without a module is read as one; the module is printed",
+    "run-reproducer": "give -p the passes of the reproducer",
+    "show-dialects": "docs/reference/core-dialects.md has the dialects; --list-ops the operations of pto",
+    "split-input-file-marker": "programs are separated by lines '// -----'",
+    "strip-debuginfo": "locations are printed with --mlir-print-debuginfo only",
+    "verify-each": "name verify passes where they are wanted: -p cse,verify-structure",
+    "verify-roundtrip": "pto-opt FILE | pto-opt - | diff; printing a printed program changes nothing",
+}
+"""Options of mlir-opt that are not there, without dashes, each with what to do instead."""
+
+
+def own_spelling(argument: str, names: Container[str]) -> str:
+    """An argument as the command with the options ``names`` spells it.
+
+    MLIR's tools accept one dash before a long option, and have other names for some.
+    """
+    name, equals, value = argument.partition("=")
+    if len(name) > 2 and name.startswith("-") and not name.startswith("--"):
+        longer = f"-{name}"
+        name = longer if longer in names or longer in ALIASES else name
+    own = ALIASES.get(name, name)
+    argument = f"{own if own in names else name}{equals}{value}"
+    return BARE.get(argument, argument)
