@@ -35,6 +35,7 @@ NOT_INSTALLED = 2
     "--seconds", type=click.FloatRange(min=0.01), default=2.0, show_default=True,
     help="Processor time for each function; one that needs more is undecided.",
 )  # fmt: skip
+@click.option("--replay/--no-replay", "replays", default=True, show_default=True, help="Run each witness.")
 @click.option("--allow-undecided", is_flag=True, help="Exit with 0 although functions are undecided.")
 @output_format_option("Form of the verdicts.", ("text", "json", "sarif"))
 @color_option
@@ -55,7 +56,6 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     from pto_dialect.driver.report import render  # deferred: start-up
     from pto_dialect.prove.assumed import AssumptionError  # deferred: start-up
     from pto_dialect.prove.functions import EXTRA  # deferred: start-up
-    from pto_dialect.prove.report import diagnostic_of  # deferred: start-up
 
     if find_spec("islpy") is None:
         write_stderr(f"error: pto prove needs the package islpy: {EXTRA}\n")
@@ -66,13 +66,13 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         inputs = collect(paths or ("-",), read_stdin)
         if isnan(given["seconds"]):
             raise click.BadParameter("nan is no number of seconds", param_hint="'--seconds'")
-        proof = prove(inputs, given["target"], given["assumptions"], given["seconds"])
+        proof = prove(inputs, given["target"], given["assumptions"], given["seconds"], given["replays"])
     except (InputError, AssumptionError) as error:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
         raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
     if given["format"] == "text":
-        found = (*proof.errors, *map(diagnostic_of, proof.verdicts))
+        found = tuple(proof.diagnostics)
         click.echo(render(found, wants_color(given["color"])) if found else "", nl=False)
         click.echo(proof.summary)
     else:

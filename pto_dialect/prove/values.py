@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.arithmetic import FOLDS
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.analysis.launcher_arguments import LAUNCHER_VALUES
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.spec import Effect
@@ -50,6 +51,8 @@ _QUERIES: dict[str, tuple[str, int, int | None, str]] = {
     "pto.get_subblock_num": ("subblock_num", 1, 2, ""),
 }
 """Operations that query a number of the launch: its name, its bounds, and the number that it is less than."""
+_LAUNCHER = {"block": "pto.get_block_idx", "count": "pto.get_block_num", "subblock": "pto.get_subblock_idx"}
+"""The same numbers where a launcher passes them as arguments."""
 _NARROW = 32
 """Bits of the narrowest integers whose sums and casts do not wrap around."""
 
@@ -409,6 +412,10 @@ def bind_arguments(numbers: Numbers, args: Sequence[SSAValue]) -> None:
     for position, value in enumerate(args):
         width = width_of(value.type)
         if width:
+            known = _LAUNCHER.get(LAUNCHER_VALUES.get((value.name_hint or "").rpartition(".")[2], ""))
+            if known is not None and width > 1:
+                numbers.bind(value, symbol(numbers.launch.query(known)))
+                continue
             half = 1 << (width - 1)
             low, high = (0, 1) if width == 1 else (-half, half - 1)
             made = numbers.launch.symbol(value, value.name_hint or f"arg{position}", low, high)

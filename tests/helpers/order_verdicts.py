@@ -36,7 +36,7 @@ def proofs(path: Path, *options: str) -> dict[str, list[Entry]]:
 
     Raises ``RuntimeError`` when the command has no answer.
     """
-    result = CliRunner().invoke(PROVE, [str(path), "--output-format", "json", *options])
+    result = CliRunner().invoke(PROVE, [str(path), "--no-replay", "--output-format", "json", *options])
     if result.exit_code not in (0, 3, 4):
         raise RuntimeError(f"pto prove {path}: exit code {result.exit_code}\n{result.output}\n{result.exception!r}")
     entries: dict[str, list[Entry]] = {}

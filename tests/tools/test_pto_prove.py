@@ -50,7 +50,7 @@ def test_race_of_the_guide_is_refuted_by_its_smallest_call(kernel: Path) -> None
     assert (witness["first"]["operation"], witness["first"]["iteration"]) == ("pto.tadd", [0])
     assert (witness["second"]["operation"], witness["second"]["iteration"]) == ("pto.tload", [])
     assert witness["bytes"] == ["ub", 0, 1024]
-    assert result.stderr == "1 function: 0 proven, 1 refuted, 0 undecided\n"
+    assert result.stderr == "1 function: 0 proven, 1 refuted (1 confirmed by a run), 0 undecided\n"
 
 
 def test_correction_of_the_guide_is_proven(kernel: Path) -> None:

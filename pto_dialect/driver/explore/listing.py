@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Operation
 
+from pto_dialect.analysis.launcher_arguments import LAUNCHER_VALUES
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.type_facts import is_simt_entry
 from pto_dialect.diagnostics.origins import shown_line
@@ -29,7 +30,7 @@ from pto_dialect.runtime.compile.usage import access_of, directions_of
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.arguments import argument_format
 from pto_dialect.runtime.run.kernel import orders_blocks
-from pto_dialect.runtime.run.per_core import LAUNCHER_VALUES, launcher_value
+from pto_dialect.runtime.run.per_core import launcher_value
 
 from ..run.binding import static_shape
 from ..run.elements import scalar_format

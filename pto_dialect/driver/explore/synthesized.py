@@ -43,6 +43,10 @@ MOST_LIKED = 1 << 24
 """Storage units of all buffers together that are taken without looking for smaller ones."""
 
 
+LEAST_BYTES = 1 << 20
+"""Bytes of a buffer of which a run that did not end has shown no need."""
+
+
 class Missing(NamedTuple):
     """An argument that gets a value: position, name, type, and the largest number that its uses allow."""
 
@@ -110,8 +114,10 @@ def _sizes(
     missing: Collection[Missing],
     trial: Trial,
     blocks: int,
+    to_error: bool = False,
 ) -> dict[int, int]:
-    """Storage units that a run accesses through each missing pointer, by position."""
+    """Storage units that a run accesses through each missing pointer, by position; with ``to_error`` before its
+    error, if it has one."""
     trial = trial._replace(integers="ones" if trial.integers == "ones" else "zeros")
     sizes = {one.position: size for one in missing if (size := _on_chip_units(kernel, one.type)) is not None}
     given = {one.name: _given(one, trial, 0, sizes.get(one.position, 1)) for one in missing}
@@ -122,7 +128,8 @@ def _sizes(
             units[one.position] = fmt.storage.itemsize
     if not units:
         return sizes
-    wanted = wanted_bytes(kernel, values_of(kernel, known, given), blocks, int(trial.integers == "ones"))
+    number = int(trial.integers == "ones")
+    wanted = wanted_bytes(kernel, values_of(kernel, known, given), blocks, number, to_error)
     return sizes | {position: max(-(-wanted[position] // unit), 1) for position, unit in units.items()}
 
 
@@ -133,6 +140,29 @@ def _on_chip_units(kernel: Kernel, type_: Attribute) -> int | None:
     if space == "gm" or fmt is None:
         return None
     return max((kernel.profile.capacity.get(space) or 0) // fmt.storage.itemsize, 1)
+
+
+def zeros_of(kernel: Kernel, numbers: Mapping[str, int], blocks: int) -> list[Any]:
+    """The call of ``kernel`` with these ``numbers``, by argument, and zeros in all others: buffers of the bytes that
+    the call touches, and at least ``LEAST_BYTES``. The call need not end well; without ``blocks`` it is not run.
+
+    Raises ``BindingError`` where no array of that size is made, and ``ProgramError`` where nothing runs.
+    """
+    trial = Trial(NUMBERS[0], "zeros")
+    missing: list[Missing] = []
+    known: dict[str, Any] = {}
+    for place, (name, type_) in enumerate(kernel.arguments):
+        if argument_format(type_) is not None:
+            missing.append(Missing(place, name, type_, None))
+        elif launcher_value(name, type_) is None:
+            known[name] = bool(numbers.get(name, 0)) if _is_truth(type_) else numbers.get(name, 0)
+    sizes = _sizes(kernel, known, missing, trial, blocks, to_error=True)
+    for one in missing:
+        if one.position in sizes:
+            fmt = argument_format(one.type)
+            assert fmt is not None
+            sizes[one.position] = max(sizes[one.position], LEAST_BYTES // fmt.storage.itemsize)
+    return values_of(kernel, known, {one.name: _given(one, trial, 0, sizes.get(one.position)) for one in missing})
 
 
 def values_of(kernel: Kernel, known: Mapping[str, Any], given: Mapping[str, Given]) -> list[Any]:

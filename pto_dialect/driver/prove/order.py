@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.formats import to_sarif
 from pto_dialect.diagnostics.source import SourceFile
@@ -22,6 +22,7 @@ from pto_dialect.version import __version__
 from ..inputs import Input, read_program
 from ..options import Options
 from ..pipeline import build_module
+from .replay import Outcome, Replay, replay
 
 WRONG, REFUTED, UNDECIDED = 1, 3, 4
 """Exit codes: a program has errors, an order is refuted, one is undecided."""
@@ -29,18 +30,33 @@ WRONG, REFUTED, UNDECIDED = 1, 3, 4
 
 @dataclass
 class Proof:
-    """The verdicts about the functions of all inputs, and the errors of inputs without any."""
+    """The verdicts about the functions of all inputs, and the errors of inputs without any. ``replays`` has for each
+    verdict the run of its witness, if it was to be run."""
 
     verdicts: list[Verdict]
     errors: list[Diagnostic]
+    replays: list[Replay | None] = field(default_factory=list)
 
     @property
     def summary(self) -> str:
         """How many functions are in which class."""
         counts = summary_of(self.verdicts)
         total = len(self.verdicts)
-        parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-        return f"{total} function{'s' if total != 1 else ''}: {parts}"
+        runs = [one for one in self.replays if one is not None]
+        confirmed = sum(one.outcome is Outcome.CONFIRMED for one in runs)
+        words = [f"{count} {name}" for name, count in counts.items()]
+        if runs:
+            words[1] += f" ({confirmed} confirmed by {'a run' if confirmed == 1 else 'runs'})"
+        return f"{total} function{'s' if total != 1 else ''}: {', '.join(words)}"
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The verdicts as diagnostics, with what their runs have shown, behind the errors."""
+        found = [*self.errors]
+        for verdict, run in zip(self.verdicts, self.replays, strict=True):
+            one = diagnostic_of(verdict)
+            found.append(one if run is None else one._replace(notes=(*one.notes, Note(run.text))))
+        return found
 
     def exit_code(self, allow_undecided: bool) -> int:
         """The exit code of the command."""
@@ -52,8 +68,10 @@ class Proof:
         return UNDECIDED if Answer.UNDECIDED in answers and not allow_undecided else 0
 
 
-def prove(inputs: Sequence[Input], target: str | None, assumptions: Sequence[str], seconds: float) -> Proof:
-    """The verdicts about all inputs. Raises :class:`AssumptionError`."""
+def prove(
+    inputs: Sequence[Input], target: str | None, assumptions: Sequence[str], seconds: float, replays: bool = True
+) -> Proof:
+    """The verdicts about all inputs; ``replays``: witnesses are run. Raises :class:`AssumptionError`."""
     proof = Proof([], [])
     for text in assumptions:
         condition_of(text, {})
@@ -68,7 +86,9 @@ def prove(inputs: Sequence[Input], target: str | None, assumptions: Sequence[str
         if module is None or engine.has_errors:
             proof.errors += engine.diagnostics
         else:
-            proof.verdicts += verdicts(module, target, assumptions, seconds)
+            found = list(verdicts(module, target, assumptions, seconds))
+            proof.verdicts += found
+            proof.replays += [replay(one, target) if replays else None for one in found]
     return proof
 
 
@@ -77,13 +97,19 @@ def as_json(proof: Proof, assumptions: Sequence[str]) -> str:
     document = {
         "version": 1,
         "assumptions": list(assumptions),
-        "functions": [as_data(one) for one in proof.verdicts],
+        "functions": [_as_data(*each) for each in zip(proof.verdicts, proof.replays, strict=True)],
         "summary": summary_of(proof.verdicts),
     }
     return json.dumps(document, indent=1) + "\n"
 
 
+def _as_data(verdict: Verdict, run: Replay | None) -> dict[str, object]:
+    data = as_data(verdict)
+    if isinstance(data["witness"], dict):
+        data["witness"]["run"] = None if run is None else run.as_data()
+    return data
+
+
 def as_sarif(proof: Proof) -> str:
     """The verdicts and errors as a SARIF log."""
-    found = [*proof.errors, *map(diagnostic_of, proof.verdicts)]
-    return to_sarif(found, version=__version__, tool="pto prove")
+    return to_sarif(proof.diagnostics, version=__version__, tool="pto prove")

@@ -13,19 +13,14 @@ import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
+from pto_dialect.analysis.launcher_arguments import LAUNCHER_VALUES
+
 from ..errors import BindingError
 from ..memory.spaces import Array, Pointer
 from .core_expression import CoreExpression, ExpressionError
 
 if TYPE_CHECKING:
     from .machine import Core
-
-LAUNCHER_VALUES = {
-    "__pypto_spmd_block_idx": "block",
-    "__pypto_spmd_block_num": "count",
-    "__pypto_spmd_subblock_idx": "subblock",
-}
-"""Names of arguments that only launchers know, as compilers write them, and their values."""
 
 By = Literal["core", "block"]
 

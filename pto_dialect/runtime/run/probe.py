@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ProgramError
 from ..memory.spaces import Arena, DType, Pointer
 from .launch import Kernel
 from .per_core import PartedPointer
@@ -58,12 +59,14 @@ class GrowingArena(Arena):
             super().check(low, high, what)
 
 
-def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1, number: int = 0) -> dict[int, int]:
+def wanted_bytes(
+    kernel: Kernel, values: Sequence[Any], blocks: int = 1, number: int = 0, to_error: bool = False
+) -> dict[int, int]:
     """Returns the bytes of each pointer to global memory, by position, that a run of ``kernel`` on ``values`` touches,
     where integers in these buffers are ``number``.
 
-    Arrays for pointers may have any size, at least one element; they are unchanged. Raises ``BindingError`` and
-    ``ProgramError`` as a run does.
+    Arrays for pointers may have any size, at least one element; they are unchanged. Raises ``BindingError`` as a run
+    does, and ``ProgramError``, unless the bytes ``to_error`` are asked for: those before the error that ends a run.
     """
     bound = kernel.bind(values)
     grown: dict[int, GrowingArena] = {}
@@ -73,5 +76,10 @@ def wanted_bytes(kernel: Kernel, values: Sequence[Any], blocks: int = 1, number:
                 kernel.arguments[position][0], value.dtype, number if value.dtype.kind in "iu" else 0
             )
             bound[position] = Pointer(grown[position], 0, value.dtype, value.item_bytes)
-    kernel.run_bound(bound, blocks)
+    try:
+        if blocks:
+            kernel.run_bound(bound, blocks)
+    except ProgramError:
+        if not to_error:
+            raise
     return {position: arena.capacity for position, arena in grown.items()}
