@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 UNREGISTERED = "dialect-unregistered"
 PROOF_REMARKS = ("prove-open", "prove-done")
-PASS_REMARKS = frozenset(("insert-sync-left-alone", "insert-sync-shared-flag", "order-proven", "order-undecided"))
+PASS_REMARKS = frozenset(
+    ("insert-sync-left-alone", "insert-sync-shared-flag", "tile-cube-unchanged", "order-proven", "order-undecided")
+)
 """Remarks that are shown without ``--pedantic``: a pass did not do what its name says."""
 
 WRONG_PROGRAM = 1

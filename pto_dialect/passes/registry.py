@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class PassEntry(NamedTuple):
     """Where a pass is defined (module of this folder, class in it) and one line on what it does; ``changes`` states
     that it changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``shrinks`` that the
-    program may need less memory then, ``options`` has the values of each of its options, the default one first.
-    ``shared`` states that xDSL has a pass of this name, which this one runs; it may stand inside ``func.func(..)``."""
+    program may need less memory then, ``splits`` that tiles and products may be too large for the chip before it,
+    ``options`` has the values of each of its options, the default one first. ``shared`` states that xDSL has a pass of
+    this name, which this one runs; it may stand inside ``func.func(..)``."""
 
     module: str
     cls: str
@@ -24,6 +25,7 @@ class PassEntry(NamedTuple):
     changes: bool = False
     orders: bool = False
     shrinks: bool = False
+    splits: bool = False
     options: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     shared: bool = False
 
@@ -62,6 +64,21 @@ PASS_TABLE: dict[str, PassEntry] = {
         changes=True,
         shrinks=True,
         options=MappingProxyType({"rows": ("16", "1", "2", "4", "8", "32", "64", "128")}),
+    ),
+    "tile-cube": PassEntry(
+        "tile_cube.tile",
+        "TileCubePass",
+        "base tiles, panels and alternating accumulators for matrix products",
+        changes=True,
+        shrinks=True,
+        splits=True,
+        options=MappingProxyType(
+            {
+                "rows": ("auto", "16", "32", "64", "128", "256"),
+                "columns": ("auto", "16", "32", "64", "128", "256", "512"),
+                "panel": ("auto", "32", "64", "128", "256", "512", "1024"),
+            }
+        ),
     ),
     "unroll": PassEntry(
         "loops.unroll",

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _FIT_TOGETHER = "capacity-live"
 """The rule that tiles fit into their memory together."""
 
+_FIT_ALONE = frozenset(("capacity-static", "matmul-range", "tstore-acc-cols"))
+"""The rules that a tile fits into its memory, and that the chip counts as far as its rows and columns."""
+
 
 class PassObserver(Protocol):
     """Sees the module around each pass; several verify passes that run as one walk are one call."""
@@ -59,13 +62,16 @@ def run_passes(
 def _verify(
     module: ModuleOp, passes: list[str], engine: DiagnosticEngine, target: str | None, later: list[str]
 ) -> None:
-    """Verifies a module that passes ``later`` change: whether tiles fit in memory is not checked before they become
-    smaller."""
+    """Verifies a module that passes ``later`` change: whether tiles fit is not checked before they become smaller."""
     from pto_dialect.verify.verifier import verify_module  # deferred: start-up
 
     policy = engine.options
-    if any(PASS_TABLE[call.partition("{")[0]].shrinks for call in later):
-        engine.options = policy._replace(allow=policy.allow | {_FIT_TOGETHER})
+    entries = [PASS_TABLE[call.partition("{")[0]] for call in later]
+    open_yet = frozenset((_FIT_TOGETHER,)) if any(entry.shrinks for entry in entries) else frozenset[str]()
+    if any(entry.splits for entry in entries):
+        open_yet |= _FIT_ALONE
+    if open_yet:
+        engine.options = policy._replace(allow=policy.allow | open_yet)
     try:
         verify_module(module, engine, target=target, passes=passes)
     finally:

@@ -26,6 +26,7 @@ STAGES: dict[str, str] = {
     "lower-vector": "of the pass `lower-vector`",
     "lower-transfers": "of the pass `lower-transfers`",
     "tile-loops": "of the pass `tile-loops`",
+    "tile-cube": "of the pass `tile-cube`",
     "prove": "of `--prove`",
     "remove-redundant-sync": "of the pass `remove-redundant-sync`",
     "to-level1, to-level2, to-assembly": "of the passes `to-level1`, `to-level2` and `to-assembly`",

@@ -59,6 +59,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "lower-vector-unsupported": _both("pto-opt -p lower-vector example.pto"),
     "lower-transfers-unsupported": _both("pto-opt -p lower-transfers example.pto"),
     "tile-loops-unsupported": _both("pto-opt -p tile-loops example.pto"),
+    "tile-cube-unchanged": _both("pto-opt -p tile-cube example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
     "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),
     "to-level2-unsupported": _both("pto-opt -p to-level2 example.pto"),

@@ -1,0 +1,1 @@
+"""Matrix products of a plain kernel in the tiles of an expert."""

@@ -1,0 +1,433 @@
+"""Finds the matrix products of a program: the loops around a store whose iterations make one larger product.
+
+Source: docs/reference/numerics.md, "Matrix products"; docs/reference/core-dialects.md, "Control flow".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.scf import ForOp, IfOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from pto_dialect.analysis.constants import constant_of, constant_trip_count
+from pto_dialect.ir.buffers.pointers import AddptrOp, CastptrOp
+from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp
+from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.location import label_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.types import DYNAMIC, PtrType, ShapedView, TileBufType, byte_width
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.cube.matmul import TMatmulAccOp, TMatmulBiasOp, TMatmulOp
+from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
+from pto_dialect.ir.tile.move import TExtractOp, TMovOp
+from pto_dialect.passes.instructions.writer import is_handle
+
+from .product import NotTiledError, Operand, Product, Start, Window
+from .sums import Sum, sum_of
+
+PRODUCTS = (TMatmulOp, TMatmulBiasOp, TMatmulAccOp)
+_OPERANDS = {TMatmulOp: ("lhs", "rhs"), TMatmulBiasOp: ("a", "b"), TMatmulAccOp: ("lhs", "rhs")}
+_EQUAL, _UNEQUAL = 0, 1
+
+
+def product_of(store: TStoreOp) -> Product:
+    """The largest product that ``store`` writes a tile of. Raises :class:`NotTiledError`."""
+    return _Finder(store).find()
+
+
+class _Finder:
+    """Follows one store to the loads of its product, and to the loops around it."""
+
+    def __init__(self, store: TStoreOp) -> None:
+        self.store = store
+        self.sums = store.src
+        self.tiles: set[SSAValue] = {store.src}
+        self.ops: set[Operation] = {store}
+
+    def find(self) -> Product:
+        """The product."""
+        _plain(self.store, {"src", "dst", "preQuantScalar"}, {"stPhase"})
+        acc = self._tile(self.sums)
+        out = _window(self.store.dst)
+        if (out.rows, out.cols) != (acc.valid_rows, acc.valid_cols):
+            raise NotTiledError("it stores other sizes than those of its accumulator")
+        block = self.store.parent
+        assert block is not None
+        product = self._terms(block, acc, out)
+        if (product.left.window.rows, product.right.window.cols) != (out.rows, out.cols):
+            raise NotTiledError("its operands have other sizes than its accumulator")
+        product.rows, product.cols = out.rows, out.cols
+        self._apart(product)
+        while self._widen(product):
+            pass
+        self._alone(product)
+        _overlap_free(product)
+        return product
+
+    # ------------------------------------------------------------ sums over k
+
+    def _terms(self, block: Block, acc: TileBufType, out: Window) -> Product:
+        """The products before the store, joined along k."""
+        product: Product | None = None
+        for op in block.ops:
+            if op is self.store:
+                break
+            inside = [inner for inner in walk(op) if self.sums in inner.operands]
+            if not inside:
+                continue
+            start, adding, length, loop = self._term(op)
+            left, right, bias = self._operands(start, adding)
+            if loop is not None:
+                left, right, length = _along(loop, left, right, length)
+            if product is None:
+                if start is None:
+                    raise NotTiledError("its first product adds to sums that it has not computed")
+                product = Product(
+                    self.store, out, left, right, bias, start, length, block, self.store, acc, self.ops
+                )  # fmt: skip
+            elif start is not None:
+                raise NotTiledError("its sums begin twice")
+            else:
+                _follows(product, left, right)
+                product.depth += length
+        if product is None:
+            raise NotTiledError("nothing in its block multiplies")
+        return product
+
+    def _term(self, op: Operation) -> tuple[Start | None, PtoOp | None, int, ForOp | None]:
+        """What one operation of the block adds to the sums: how the sums begin in it, the product that adds to them,
+        the length of one product along k, the loop around it."""
+        loop = op if isinstance(op, ForOp) else None
+        if loop is not None:
+            if loop.iter_args or constant_trip_count(loop) in (None, 0):
+                raise NotTiledError("only a run knows how often its loop along k runs")
+            users = [inner for inner in loop.body.block.ops if _uses(inner, self.sums)]
+            if len(users) != 1:
+                raise NotTiledError("its loop along k has several products")
+            op = users[0]
+            self.ops.add(loop)
+        start: Start | None = None
+        adding: PtoOp | None = None
+        if isinstance(op, TMatmulAccOp):
+            adding = self._adding(op)
+        elif loop is not None:
+            start, adding = self._choice(op, loop)
+        else:
+            start = self._begin(op)
+        one = adding or (start.products()[0] if start else None)
+        assert one is not None
+        return start, adding, _depth(one), loop
+
+    def _choice(self, op: Operation, loop: ForOp) -> tuple[Start, PtoOp]:
+        """An ``scf.if`` that begins the sums in the first iteration of a loop and adds to them in the others."""
+        if not isinstance(op, IfOp) or op.results:
+            raise NotTiledError("its loop along k begins its sums in every iteration")
+        test = op.cond.owner
+        if not isinstance(test, CmpiOp) or test.predicate.value.data not in (_EQUAL, _UNEQUAL):
+            raise NotTiledError("nobody knows in which iteration its sums begin")
+        index, low = loop.body.block.args[0], constant_of(loop.lb)
+        difference = sum_of(test.lhs).minus(sum_of(test.rhs))
+        factor = difference.factor(index)
+        if abs(factor) != 1 or not isinstance(low, int) or difference.at(index, low) != Sum():
+            raise NotTiledError("nobody knows in which iteration its sums begin")
+        first, others = op.true_region, op.false_region
+        if test.predicate.value.data == _UNEQUAL:
+            first, others = others, first
+        self.ops.add(op)
+        return self._begin(self._only(first.blocks)), self._adding(self._only(others.blocks))
+
+    def _begin(self, op: Operation) -> Start:
+        """How ``op`` begins the sums."""
+        if isinstance(op, IfOp) and not op.results:
+            self.ops.add(op)
+            then, other = (self._begin(self._only(region.blocks)) for region in (op.true_region, op.false_region))
+            return Start(None, op.cond, then, other)
+        if not isinstance(op, (TMatmulOp, TMatmulBiasOp)) or op.dst is not self.sums:
+            raise NotTiledError(f"{op.name} uses its accumulator")
+        self.ops.add(op)
+        return Start(op)
+
+    def _adding(self, op: Operation) -> PtoOp:
+        if not isinstance(op, TMatmulAccOp) or op.acc_in is not self.sums or op.dst is not self.sums:
+            raise NotTiledError(f"{op.name} uses its accumulator")
+        self.ops.add(op)
+        return op
+
+    def _only(self, blocks: object) -> Operation:
+        """The only operation of a branch."""
+        found = [op for block in blocks for op in block.ops if not isinstance(op, YieldOp)]  # pyright: ignore
+        if len(found) != 1:
+            raise NotTiledError("a branch contains more than its product")
+        return found[0]
+
+    # ------------------------------------------------------------ operands
+
+    def _operands(self, start: Start | None, adding: PtoOp | None) -> tuple[Operand, Operand, Operand | None]:
+        """The operands of the products of a term, which are the same for all of them."""
+        products = [*(start.products() if start else ()), *([adding] if adding else [])]
+        for op in products:
+            _plain(op, set(operand_groups(op)), {"accPhase"})
+        pairs = {tuple(operand_groups(op)[name][0] for name in _OPERANDS[type(op)]) for op in products}
+        if len(pairs) != 1:
+            raise NotTiledError("its products have different operands")
+        (pair,) = pairs
+        left, right = (self._operand(value, products[0]) for value in pair)
+        if left.window.cols != right.window.rows:
+            raise NotTiledError("its operands disagree about k")
+        biases = {op.bias for op in products if isinstance(op, TMatmulBiasOp)}
+        if len(biases) > 1:
+            raise NotTiledError("it has several biases")
+        bias = next((self._operand(value, products[0]) for value in biases), None)
+        if bias is not None and (bias.window.rows, bias.window.cols) != (1, right.window.cols):
+            raise NotTiledError("its bias has another number of columns")
+        return left, right, bias
+
+    def _operand(self, value: SSAValue, user: Operation) -> Operand:
+        """Where the elements of an operand come from."""
+        level0 = self._tile(value)
+        move = self._writer(value, user)
+        if not isinstance(move, (TMovOp, TExtractOp)):
+            raise NotTiledError(f"{move.name} writes {_name(value)}")
+        window = isinstance(move, TExtractOp)
+        _plain(move, {"src", "dst", *(("indexRow", "indexCol") if window else ())}, set())
+        level1 = self._tile(move.src)
+        load = self._writer(move.src, move)
+        if not isinstance(load, TLoadOp):
+            raise NotTiledError(f"{load.name} writes {_name(move.src)}")
+        _plain(load, {"src", "dst"}, set())
+        part = _window(load.src)
+        if (part.rows, part.cols) != (level1.valid_rows, level1.valid_cols):
+            raise NotTiledError(f"its part of global memory has other sizes than {_name(move.src)}")
+        row, col = (sum_of(move.indexRow), sum_of(move.indexCol)) if window else (Sum(), Sum())
+        shown = Window(part.part, part.row.plus(row), part.col.plus(col), level0.valid_rows, level0.valid_cols)
+        if not window and (part.rows, part.cols) != (shown.rows, shown.cols):
+            raise NotTiledError(f"{_name(value)} has other sizes than {_name(move.src)}")
+        self.ops |= {move, load}
+        return Operand(shown, load, move, level1, level0)
+
+    def _tile(self, value: SSAValue) -> TileBufType:
+        owner, kind = value.owner, value.type
+        if not isinstance(owner, AllocTileOp) or owner.addr is not None or not isinstance(kind, TileBufType):
+            raise NotTiledError(f"{_name(value)} has an address already, or is a part of another tile")
+        if DYNAMIC in (kind.valid_rows, kind.valid_cols):
+            raise NotTiledError(f"only a run knows the sizes of {_name(value)}")
+        if byte_width(kind.element) is None:
+            raise NotTiledError(f"elements of {_name(value)} share bytes")
+        self.tiles.add(value)
+        return kind
+
+    def _writer(self, tile: SSAValue, reader: Operation) -> PtoOp:
+        """The operation whose elements of ``tile`` another one reads."""
+        inner = reader
+        while True:
+            block = inner.parent
+            assert block is not None
+            before = inner.prev_op
+            while before is not None:
+                if _uses(before, tile):
+                    if _writes(before, tile):
+                        assert isinstance(before, PtoOp)
+                        return before
+                    if any(_writes(op, tile) for op in walk(before)):
+                        raise NotTiledError(f"nobody knows what {_name(tile)} holds")
+                before = before.prev_op
+            outer = block.parent_op()
+            if outer is None or any(op is tile.owner for op in block.ops):
+                raise NotTiledError(f"nothing writes {_name(tile)} before it is read")
+            if isinstance(outer, ForOp) and any(_writes(op, tile) for op in walk(outer)):
+                raise NotTiledError(f"{_name(tile)} holds what an earlier iteration has loaded")
+            inner = outer
+
+    # ------------------------------------------------------------ the loops around it
+
+    def _widen(self, product: Product) -> bool:
+        """Takes the loop around the product into it, where its iterations compute rows or columns of a larger one."""
+        loop = product.block.parent_op()
+        if not isinstance(loop, ForOp) or loop.iter_args:
+            return False
+        trips, low, step = constant_trip_count(loop), constant_of(loop.lb), constant_of(loop.step)
+        if not trips or not isinstance(low, int) or not isinstance(step, int):
+            return False
+        if any(op is not loop and not self._belongs(op) for op in walk(loop)):
+            return False
+        index = loop.body.block.args[0]
+
+        def moves(window: Window) -> tuple[int, int]:
+            return window.row.factor(index) * step, window.col.factor(index) * step
+
+        bias = (0, 0) if product.bias is None else moves(product.bias.window)
+        found = (moves(product.left.window), moves(product.right.window), bias, moves(product.out))
+        rows, cols = product.rows, product.cols
+        if found == ((rows, 0), (0, 0), (0, 0), (rows, 0)):
+            product.rows *= trips
+        elif found == ((0, 0), (0, cols), (0, cols if product.bias else 0), (0, cols)):
+            product.cols *= trips
+        else:
+            return False
+        if loop.parent is None:
+            return False
+        product.out = product.out.at(index, low)
+        product.left = replace(product.left, window=product.left.window.at(index, low))
+        product.right = replace(product.right, window=product.right.window.at(index, low))
+        if product.bias is not None:
+            product.bias = replace(product.bias, window=product.bias.window.at(index, low))
+        product.block, product.place = loop.parent, loop
+        product.loops.append(loop)
+        self.ops.add(loop)
+        return True
+
+    def _belongs(self, op: Operation) -> bool:
+        """Whether an operation is one of the product, or computes handles and numbers only."""
+        return op in self.ops or is_handle(op) or isinstance(op, YieldOp) or has_role(op, Role.CONSTANT | Role.SCALAR)
+
+    def _apart(self, product: Product) -> None:
+        """Checks that nothing else uses the tiles of the product."""
+        for tile in self.tiles:
+            for use in tile.uses:
+                if use.operation not in self.ops:
+                    raise NotTiledError(f"{use.operation.name} uses {_name(tile)} too")
+
+    def _alone(self, product: Product) -> None:
+        """Checks that the product can be computed at its last operation, and from what is known there."""
+        top = {_at_level(op, product.block) for op in self.ops}
+        if None in top:
+            raise NotTiledError("a part of it is outside of its loops")
+        started = False
+        for op in product.block.ops:
+            started = started or op in top
+            if op is product.place:
+                break
+            if started and any(not self._belongs(inner) for inner in walk(op)):
+                raise NotTiledError(f"{op.name} is between its operations")
+        inside = {op for one in (*product.loops, *self.ops) for op in walk(one)}
+        needed = [value for window in product.windows() for one in (window.row, window.col) for value in one.factors]
+        needed += [value for window in product.windows() for value in (*window.part.offsets[:-2], window.part.source)]
+        needed += [start.when for start in _starts(product.start) if start.when is not None]
+        needed += list(operand_groups(product.store).get("preQuantScalar", ()))
+        for value in needed:
+            owner = value.owner
+            place = owner.parent_op() if isinstance(owner, Block) else owner
+            if place in inside:
+                raise NotTiledError(f"{label_of(value, 'an offset')} is computed in its loops")
+
+
+def _starts(start: Start) -> Iterator[Start]:
+    yield start
+    for inner in (start.then, start.other):
+        if inner is not None:
+            yield from _starts(inner)
+
+
+def _at_level(op: Operation, block: Block) -> Operation | None:
+    """The operation of ``block`` that contains ``op``."""
+    inner: Operation | None = op
+    while inner is not None and inner.parent is not block:
+        inner = inner.parent_op()
+    return inner
+
+
+def _uses(op: Operation, tile: SSAValue) -> bool:
+    return any(tile in inner.operands for inner in walk(op))
+
+
+def _writes(op: Operation, tile: SSAValue) -> bool:
+    return isinstance(op, PtoOp) and tile in operand_groups(op).get("dst", ())
+
+
+def _depth(op: PtoOp) -> int:
+    kind = operand_groups(op)[_OPERANDS[type(op)][0]][0].type
+    if not isinstance(kind, TileBufType) or kind.valid_cols == DYNAMIC:
+        raise NotTiledError("only a run knows its sizes")
+    return kind.valid_cols
+
+
+def _along(loop: ForOp, left: Operand, right: Operand, length: int) -> tuple[Operand, Operand, int]:
+    """The operands of the first iteration of a loop along k, and the length of all together."""
+    index, low, step = loop.body.block.args[0], constant_of(loop.lb), constant_of(loop.step)
+    trips = constant_trip_count(loop)
+    assert trips
+    if not isinstance(low, int) or not isinstance(step, int):
+        raise NotTiledError("only a run knows where its loop along k begins")
+    steps = [
+        (window.row.factor(index) * step, window.col.factor(index) * step) for window in (left.window, right.window)
+    ]
+    if steps != [(0, length), (length, 0)]:
+        raise NotTiledError("its loop along k does not go from one tile of its operands to the next")
+    left, right = (replace(one, window=one.window.at(index, low)) for one in (left, right))
+    return left, right, length * trips
+
+
+def _follows(product: Product, left: Operand, right: Operand) -> None:
+    """Checks that operands continue those of a product along k."""
+    depth, one, other = Sum(product.depth), product.left.window, product.right.window
+    if (
+        (left.window.part.source, right.window.part.source) != (one.part.source, other.part.source)
+        or left.window.col.minus(one.col) != depth
+        or right.window.row.minus(other.row) != depth
+        or left.window.row != one.row
+        or right.window.col != other.col
+        or (left.window.rows, right.window.cols) != (one.rows, other.cols)
+    ):
+        raise NotTiledError("its products do not follow one another along k")
+
+
+def _window(value: SSAValue) -> Window:
+    part = value.owner
+    if not isinstance(part, PartitionViewOp):
+        raise NotTiledError("its array is no part of a view")
+    sizes = [constant_of(size) for size in part.sizes]
+    rows, cols = sizes[-2:] if len(sizes) > 1 else (None, None)
+    if not isinstance(rows, int) or not isinstance(cols, int) or any(size != 1 for size in sizes[:-2]):
+        raise NotTiledError("only a run knows the sizes of its parts of arrays, or they have more than two dimensions")
+    return Window(part, sum_of(part.offsets[-2]), sum_of(part.offsets[-1]), rows, cols)
+
+
+def _plain(op: PtoOp, operands: set[str], neutral: set[str]) -> None:
+    """Checks that an operation has no operands but ``operands``, and that attributes of ``neutral`` are not stated."""
+    more = {name for name, values in operand_groups(op).items() if values} - operands
+    stated = {*op.attributes, *op.properties} & neutral if not isinstance(op, (TLoadOp, TMovOp, TExtractOp)) else (
+        {*op.attributes, *op.properties} - {"operandSegmentSizes"}
+    )  # fmt: skip
+    if more or stated:
+        raise NotTiledError(f"{op.name} has {', '.join(sorted((*more, *stated)))}")
+
+
+def _overlap_free(product: Product) -> None:
+    """Checks that no order of loads and stores matters: the result shares no memory with the operands, and none of its
+    elements is stored twice."""
+    inputs = [_array(window.part) for window in product.windows()[:-1]]
+    out = _array(product.out.part)
+    if any(not isinstance(value.owner, Block) or _is_number(value) for value in (*inputs, out)):
+        raise NotTiledError("nobody knows whether its arrays share memory")
+    if out in inputs:
+        raise NotTiledError("it stores to the array of an operand")
+    view = product.out.part.source.owner
+    strides = [constant_of(stride) for stride in view.strides] if isinstance(view, MakeTensorViewOp) else []
+    down, right = strides[-2:] if len(strides) > 1 else (None, None)
+    if not isinstance(down, int) or not isinstance(right, int) or not (
+        (right >= 1 and down >= right * product.cols) or (down >= 1 and right >= down * product.rows)
+    ):  # fmt: skip
+        raise NotTiledError("elements of its result may share bytes")
+
+
+def _array(part: PartitionViewOp) -> SSAValue:
+    """The memory that a view shows."""
+    view = part.source.owner
+    if not isinstance(view, MakeTensorViewOp):
+        return part.source
+    pointer = view.ptr
+    while isinstance(pointer.owner, (AddptrOp, CastptrOp)):
+        pointer = pointer.owner.ptr if isinstance(pointer.owner, AddptrOp) else pointer.owner.input
+    return pointer
+
+
+def _is_number(value: SSAValue) -> bool:
+    """Whether an array is at an address that is a number."""
+    return not isinstance(value.type, (PtrType, ShapedView))
+
+
+def _name(value: SSAValue) -> str:
+    return label_of(value, "a tile")

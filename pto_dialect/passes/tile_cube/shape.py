@@ -1,0 +1,165 @@
+"""The tiles of a product: what fits the memories of the cube core and keeps its pipes busy.
+
+Source: docs/reference/targets.md, "Memories"; docs/reference/cycles.md, "Transfers", "Products".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product as combinations
+
+from pto_dialect.analysis.cycles.moves import FRACTAL, INNER_BYTES
+from pto_dialect.analysis.cycles.table import CycleTable, shipped
+from pto_dialect.ir.core.types import bit_width, byte_width, element_name
+from pto_dialect.targets.profile import Profile
+
+from .course import Sizes, Times, cycles
+from .product import NotTiledError, Product
+
+ROWS = (16, 32, 64, 128, 256)
+COLUMNS = (16, 32, 64, 128, 256, 512)
+PANELS = (32, 64, 128, 256, 512, 1024)
+"""Sizes that are tried, in elements."""
+
+SLOTS = 2
+"""Slots of each tile that is loaded while another one is used."""
+
+_LEAST_PART = 32
+"""Columns that an accumulator has at least where a block has two."""
+
+MOST_PANELS = 32
+"""Maximum number of panels of a block that are consecutive in the text, which they are if the last one is shorter."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """``count`` pieces of ``size`` elements from ``first`` on."""
+
+    first: int
+    count: int
+    size: int
+
+
+def ranges(length: int, size: int) -> tuple[Range, ...]:
+    """The whole pieces of a length, and the rest."""
+    whole, rest = divmod(length, size)
+    pieces = (Range(0, whole, size), Range(whole * size, min(rest, 1), rest))
+    return tuple(piece for piece in pieces if piece.count)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A base tile of ``rows`` x ``columns`` sums in two accumulators side by side, or in one if it is narrow, with
+    ``panel`` elements along k in L1 and ``depth`` in each product; ``unit`` is a multiple of both sides of a block."""
+
+    rows: int
+    columns: int
+    panel: int
+    depth: int
+    unit: int
+
+    def parts_of(self, columns: int) -> tuple[int, ...]:
+        """The columns of the accumulators of a block of ``columns`` columns."""
+        if columns < 2 * max(_LEAST_PART, self.unit):
+            return (columns,)
+        first = round_up(-(-columns // 2), self.unit)
+        return (first, columns - first)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Sizes that the user states; 0 leaves one to the pass."""
+
+    rows: int = 0
+    columns: int = 0
+    panel: int = 0
+
+
+def unit_of(bytes_: int) -> int:
+    """Rows and columns of tiles are multiples of this: of a block in both directions."""
+    return max(FRACTAL, INNER_BYTES // bytes_)
+
+
+def round_up(number: int, unit: int) -> int:
+    """``number`` rounded up to a multiple."""
+    return -(-number // unit) * unit
+
+
+def choose(product: Product, profile: Profile, request: Request) -> Shape:
+    """The shape with the least time by :func:`_cycles`; the smaller one of equal ones. Raises :class:`NotTiledError` if
+    none with the stated sizes fits."""
+    table = shipped(profile.arch)
+    shapes = list(_fitting(product, profile, request))
+    # Panels of two lengths in one loop wait for one another.
+    shapes = [shape for shape in shapes if _is_even(shape, product)] or shapes
+    if not shapes:
+        raise NotTiledError("no tiles of these sizes fit the memories of the cube core")
+    return min(shapes, key=lambda shape: (_cycles(shape, product, table), shape.rows * shape.columns, shape.panel))
+
+
+def _is_even(shape: Shape, product: Product) -> bool:
+    """Whether all panels are equal, or consecutive in the text."""
+    return product.depth % shape.panel == 0 or -(-product.depth // shape.panel) <= MOST_PANELS
+
+
+def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[Shape]:
+    """All shapes that fit."""
+    bytes_ = byte_width(product.left.level0.element)
+    sums = byte_width(product.acc.element)
+    assert bytes_ is not None
+    assert sums is not None
+    unit = unit_of(bytes_)
+    capacity = {name: profile.capacity_of(name) or 0 for name in ("mat", "left", "right", "acc", "bias")}
+    for rows, columns, panel in combinations(
+        _sizes(ROWS, request.rows, product.rows, unit),
+        _sizes(COLUMNS, request.columns, product.cols, unit),
+        _sizes(PANELS, request.panel, product.depth, unit),
+    ):
+        bias = 0 if product.bias is None else columns * sums
+        rest = product.depth % panel if product.depth > panel else 0
+        level1 = (rows + columns) * (SLOTS * panel + round_up(rest, unit)) * bytes_ + bias
+        if level1 > capacity["mat"] or rows * columns * sums > capacity["acc"] or bias > capacity["bias"]:
+            continue
+        one = Shape(rows, columns, panel, 0, unit)
+        # Parts of different width, and products of different length, have tiles of their own.
+        widths = max(_together(one.parts_of(cols.size), unit) for cols in ranges(product.cols, columns))
+        for depth in range(round_up(min(panel, product.depth), unit), 0, -unit):
+            pieces = SLOTS * bytes_ * _together(pieces_of(product.depth, panel, depth), unit)
+            if pieces * rows <= capacity["left"] and pieces * widths <= capacity["right"]:
+                yield replace(one, depth=depth)
+                break
+
+
+def _together(sizes: Iterable[int], unit: int) -> int:
+    """The elements of tiles of all different sizes."""
+    return sum(round_up(size, unit) for size in {*sizes})
+
+
+def pieces_of(length: int, panel: int, depth: int) -> set[int]:
+    """The lengths along k of the products of a block."""
+    return {
+        min(depth, one.size - at) for one in ranges(length, panel) for at in range(0, one.size, depth)
+    }  # fmt: skip
+
+
+def _sizes(tried: Sequence[int], stated: int, size: int, unit: int) -> list[int]:
+    """The sizes that are tried in one direction, none larger than the product: some numbers, the parts of ``size`` that
+    are most equal with as many pieces."""
+    end = round_up(size, unit)
+    if stated:
+        return [min(round_up(stated, unit), end)]
+    equal = {round_up(-(-size // -(-size // one)), unit) for one in tried}
+    return sorted(one for one in {*tried, *equal} if unit <= one <= min(end, tried[-1]) and one % unit == 0)
+
+
+def _cycles(shape: Shape, product: Product, table: CycleTable) -> float:
+    """About how long the product takes."""
+    left, out = product.left.level0.element, product.out.part.result.type.element  # pyright: ignore
+    times = Times(table, Sizes(bit_width(left) or 8, bit_width(out) or 8, element_name(left)))
+    panels = tuple(one.size for one in ranges(product.depth, shape.panel) for _ in range(one.count))
+    return sum(
+        cycles(times, rows.count * cols.count, rows.size, shape.parts_of(cols.size), panels, shape.depth, SLOTS)
+        for rows in ranges(product.rows, shape.rows)
+        for cols in ranges(product.cols, shape.columns)
+    )
