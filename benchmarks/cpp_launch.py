@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pto_dialect.api import VerifyError, parse
-from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import CppError, compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.origins import location_of, shown

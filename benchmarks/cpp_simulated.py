@@ -1,6 +1,6 @@
 """Runs kernels of the run time's form, ``kernel_entry(int64_t *args)``, and compares them with the ISA's CPU simulator.
 
-    python benchmarks/cpp_simulated.py LIST.csv TREES PTO-ISA [--case TEXT...] [--json FILE]
+    python benchmarks/cpp_simulated.py LIST.csv TREES PTO-ISA [--case TEXT...] [--json FILE [--continue]]
 
 For kernels that no test compares with a reference. The list and ``TREES`` are those of ``cpp_translations.py``. Each
 kernel gets the same random arguments here and in the simulator, which compiles the same file. Kernels whose programs
@@ -24,7 +24,7 @@ import numpy as np
 from cpp_launch import DTYPES, Memory, NoRun, Program, Programs, Value
 from cpp_translations import Kernel, folders_of, kernels_of
 
-SIZES = tuple(1 << n for n in (18, 21, 24, 27))
+SIZES = tuple(1 << n for n in (18, 21, 24, 27, 28))
 """Bytes of a tensor; a kernel that accesses more gets the next one."""
 BLOCKS = 2
 SECONDS = 150
@@ -207,9 +207,12 @@ def compile_harness(kernel: Kernel, isa: Path, folder: Path) -> None:
     headers = folder.parent / f"{digest}.pch"
     steps = [["-include-pch", str(headers), "-c", "main.cpp", "-o", "main.o"]]
     if not headers.exists():
-        (folder.parent / "stdfloat").write_text(_STDFLOAT)
-        (folder.parent / "headers.hpp").write_text(_HEADERS)
-        steps.insert(0, ["-x", "c++-header", str(folder.parent / "headers.hpp"), "-o", str(headers)])
+        stdfloat = folder.parent / "stdfloat"
+        if not stdfloat.exists():
+            stdfloat.write_text(_STDFLOAT)
+        # A header that is written again is no longer the one that was compiled.
+        headers.with_suffix(".hpp").write_text(_HEADERS)
+        steps.insert(0, ["-x", "c++-header", str(headers.with_suffix(".hpp")), "-o", str(headers)])
     for words in steps:
         execute([*command, *words], folder)
     execute([*command[:4], "main.o", "-o", "main", "-lpthread"], folder)
@@ -292,6 +295,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("isa", type=Path)
     parser.add_argument("--case", nargs="*", default=[""], help="only kernels whose path has one of these texts")
     parser.add_argument("--json", type=Path, help="writes all results")
+    parser.add_argument("--continue", dest="continues", action="store_true", help="keeps the results of that file")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as work:
         found = outcomes_of(options, Path(work))
@@ -308,11 +312,18 @@ def _order(kernel: Kernel) -> tuple[int, str]:
 def outcomes_of(options: argparse.Namespace, work: Path) -> list[Kernel]:
     """The results of all kernels of a selection."""
     known: dict[str, Kernel] = {}
+    kept: dict[str, Kernel] = {}
+    if options.continues and options.json.exists():
+        kept = {one["path"]: one for one in json.loads(options.json.read_text())}
+        known |= {one["digest"]: one for one in kept.values() if "digest" in one}
     found: list[Kernel] = []
     for kernel in sorted(kernels_of(options.list, options.trees, ""), key=_order):
         tree = Path(kernel["tree"])
         path = tree / kernel["path"]
         if not (tree / "simpler_setup").is_dir() or not any(one in kernel["path"] for one in options.case):
+            continue
+        if kernel["path"] in kept:
+            found.append(kept[kernel["path"]])
             continue
         kernel["target"] = "a5" if "a5" in path.parts else "a2a3"
         reason = left_out(re.sub(r"//.*", "", path.read_text(errors="replace")))
@@ -336,7 +347,7 @@ def outcome_of(kernel: Kernel, path: Path, known: dict[str, Kernel], isa: Path, 
         if digest in known:
             first = known[digest]
             return kernel | {"result": first["result"], "detail": f"equal to {Path(first['path']).name}"}
-        known[digest] = compare(kernel, programs.program([(path, None)]), isa, work)
+        known[digest] = compare(kernel, programs.program([(path, None)]), isa, work) | {"digest": digest}
         return known[digest]
     except NoRun as error:
         return kernel | {"result": error.kind, "detail": error.reason}

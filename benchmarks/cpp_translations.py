@@ -23,7 +23,8 @@ from cpp_corpus import include_folders
 from cpp_scenes import include_folders as run_time_folders
 
 from pto_dialect.api import VerifyError, parse
-from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import CppError, compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.origins import location_of, shown

@@ -194,7 +194,8 @@ def compile_cpp(
     Raises FileNotFoundError for a file that does not exist, and ``CppError``, a ValueError with all diagnostics, for a
     kernel that cannot be compiled or translated, or where there is no compiler. Source: docs/cpp.md, "Python".
     """
-    from pto_dialect.cpp.kernel import CppOptions, compile_kernel  # deferred: start-up
+    from pto_dialect.cpp.kernel import compile_commands, compile_kernel  # deferred: start-up
+    from pto_dialect.cpp.options import CppOptions  # deferred: start-up
     from pto_dialect.ir.core.roles import Role, has_role  # deferred: start-up
     from pto_dialect.targets.choice import get_profile  # deferred: start-up
 
@@ -207,10 +208,12 @@ def compile_cpp(
     assert isinstance(text, str)
     macros = tuple(f"{name}={value}" for name, value in (defines or {}).items())
     folders = tuple(os.fspath(folder) for folder in includes)
-    made = compile_kernel(text.removeprefix(_MARK), filename, CppOptions(entry, target, macros, folders, cxx))
+    text, options = text.removeprefix(_MARK), CppOptions(entry, target, macros, folders, cxx)
+    made = compile_kernel(text, filename, options)
+    commands = tuple(compile_commands(text, filename, options))
     module = parse(made.text, filename)
     names = [getattr(op.properties.get("sym_name"), "data", "") for op in module.walk() if has_role(op, Role.FUNCTION)]
-    return CompiledCpp(module, made.text, names[0] if len(names) == 1 else "", made.commands)
+    return CompiledCpp(module, made.text, names[0] if len(names) == 1 else "", commands)
 
 
 def emit_cpp(module: Module, filename: str = "", target: str | None = None) -> str:

@@ -10,7 +10,7 @@ import click
 from .streams import write_stdout
 
 if TYPE_CHECKING:
-    from pto_dialect.cpp.kernel import CppOptions
+    from pto_dialect.cpp.options import CppOptions
     from pto_dialect.driver.inputs import Input
 
 NAMES = ("cxx", "defines", "includes", "show_compile")
@@ -39,12 +39,19 @@ READERS = ("pto_dialect.cpp.translate", "pto_dialect.syntax.read.parser", "pto_d
 
 
 def with_cpp(
-    ctx: click.Context, inputs: Sequence[Input], given: dict[str, Any], entry: str | None, modules: Sequence[str] = ()
+    ctx: click.Context,
+    inputs: Sequence[Input],
+    given: dict[str, Any],
+    entry: str | None,
+    modules: Sequence[str] = (),
+    *,
+    every: bool = False,
 ) -> list[Input]:
     """The inputs with what the options say about the C++ kernels among them; takes these options out of ``given``.
 
     Ends the command where it only shows how they are compiled, and where there is no compiler. A single kernel is
-    compiled now if there are ``modules``, which the command needs later and which are imported meanwhile.
+    compiled now if there are ``modules``, which the command needs later and which are imported meanwhile; ``every``
+    says whether all kernels of the file are its program.
     """
     values = {name: given.pop(name) for name in NAMES}
     if not any(item.is_cpp for item in inputs):
@@ -53,24 +60,24 @@ def with_cpp(
                 option = next(max(one.opts, key=len) for one in ctx.command.params if one.name == name)
                 raise click.UsageError(f"{option} is about C++ kernels; there is none among the inputs", ctx)
         return list(inputs)
-    from pto_dialect.cpp.kernel import CppOptions  # deferred: start-up
+    from pto_dialect.cpp.options import CppOptions  # deferred: start-up
 
     options = CppOptions(entry, given["target"], values["defines"], values["includes"], values["cxx"])
     _check_compiler(ctx, options)
     if values["show_compile"]:
         _show(ctx, [item for item in inputs if item.is_cpp], options)
     if modules and len(inputs) == 1 and given.get("timeout") is None:
-        _compile_early(inputs[0], options, modules)
+        _compile_early(inputs[0], options, modules, every)
     return [item._replace(cpp=options) if item.is_cpp else item for item in inputs]
 
 
-def _compile_early(item: Input, options: CppOptions, modules: Sequence[str]) -> None:
+def _compile_early(item: Input, options: CppOptions, modules: Sequence[str], every: bool) -> None:
     from pto_dialect.cpp.kernel import compile_early  # deferred: start-up
     from pto_dialect.driver.inputs import read_text  # deferred: start-up
 
     text, remark = read_text(item)
     if remark is None:
-        compile_early(text, item.name, options, modules)
+        compile_early(text, item.name, options, modules, every=every)
 
 
 def _check_compiler(ctx: click.Context, options: CppOptions) -> None:

@@ -45,6 +45,7 @@ class Known:
         # A terminal shows how far a run over many inputs is.
         usual = _usual() and not (batch and stderr_is_terminal())
         alone = task.verdicts is not None and task.output is None and all(item.data is None for item in inputs)
+        self._began = time_ns()
         self._states = _states(paths, inputs) if usual and alone else {}
 
     def recording(self, write: Callable[[str], None]) -> Callable[[str], None]:
@@ -66,17 +67,37 @@ class Known:
         """Keeps the run, which ended with this exit code, where the results of all inputs are kept and nothing has
         changed too short a time ago."""
         verdicts, states = self._task.verdicts, self._states
-        newest = max((max(state[-2:]) for state in states.values() if state), default=0)
-        if verdicts is None or not states or time_ns() - newest < FRESH:
+        if verdicts is None or not states or time_ns() - _newest(states) < FRESH:
             return
         if sum(map(len, (*self._said, *self._written))) > LARGEST:
             return
         from pto_dialect.driver.pipeline import is_kept  # deferred: start-up
 
         options = self._task.options_of
-        if all(is_kept(item, options(item), verdicts) for item in self._inputs):
-            answer = "".join(self._said), "".join(self._written), code
-            verdicts.keep_note(_name(), (tuple(states.items()), *answer))
+        if not all(is_kept(item, options(item), verdicts) for item in self._inputs):
+            return
+        compiled, variables = self._looked_at_by_compilers()
+        # What a compiler has looked at is known afterwards only.
+        if compiled is None or self._began - _newest(compiled) < FRESH:
+            return
+        answer = "".join(self._said), "".join(self._written), code
+        verdicts.keep_note(_name(), (tuple((states | compiled).items()), variables, *answer))
+
+    def _looked_at_by_compilers(self) -> tuple[dict[str, State] | None, tuple[tuple[str, str | None], ...]]:
+        """The files and the variables that decide what C++ kernels become; ``None`` where that is not known."""
+        kernels = [item for item in self._inputs if item.is_cpp]
+        if not kernels:
+            return {}, ()
+        from pto_dialect.cpp.stored import VARIABLES  # deferred: start-up
+        from pto_dialect.driver.inputs import looked_at  # deferred: start-up
+
+        paths: set[str] = set()
+        for item in kernels:
+            found = looked_at(item, self._task.options_of(item).target)
+            if found is None:
+                return None, ()
+            paths.update(found)
+        return {path: _state(path) for path in paths}, tuple((name, os.environ.get(name)) for name in VARIABLES)
 
 
 def answer() -> int | None:
@@ -124,7 +145,9 @@ def _unchanged(verdicts: Verdicts) -> tuple[str, str, int] | None:
         return None
     if known is None or sys.stdout is None:
         return None
-    states, *answer = known
+    states, variables, *answer = known
+    if any(os.environ.get(name) != value for name, value in variables):
+        return None
     return None if any(_state(path) != state for path, state in states) else tuple(answer)
 
 
@@ -160,6 +183,11 @@ def _states(paths: Sequence[str], inputs: Sequence[Input]) -> dict[str, State]:
             folder = os.path.dirname(folder)
     found += [os.path.join(folder, name) for folder in settled for name in (OWN, SHARED)]
     return {path: _state(path) for path in found}
+
+
+def _newest(states: dict[str, State]) -> int:
+    """When the last of the files changed."""
+    return max((max(state[-2:]) for state in states.values() if state), default=0)
 
 
 def _state(path: str) -> State:

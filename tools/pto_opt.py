@@ -246,7 +246,7 @@ def main(ctx: click.Context, paths: tuple[str, ...], explained: str | None, list
     from .known_runs import Known  # deferred: start-up
 
     inputs, batch = _inputs(ctx, paths)
-    inputs = with_cpp(ctx, inputs, given, given.pop("entry"), READERS)
+    inputs = with_cpp(ctx, inputs, given, given.pop("entry"), READERS, every=True)
     if given["language"] == "cpp":
         _check_emitting(ctx, given)
         inputs = [item._replace(relative=os.path.splitext(item.relative)[0] + ".cpp") for item in inputs]

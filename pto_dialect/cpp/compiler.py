@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from pto_dialect.cpp import limits as limited
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
-from pto_dialect.cpp.ir_cache import IrCache, header_version
+from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.limits import is_over, run_compiler
 from pto_dialect.cpp.outside import embeds, outside_file
@@ -81,12 +79,14 @@ class BadOption(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IrText:
-    """LLVM IR for one core, the command that makes it, and the launches that the C++ text contains."""
+    """LLVM IR for one core, the command that makes it, the launches that the C++ text contains, and the files that it
+    includes, without those of the compiler and of this package."""
 
     text: str
     command: tuple[str, ...]
     core: str
     launches: tuple[Launch, ...]
+    files: tuple[str, ...]
 
 
 def compile_to_ir(
@@ -107,30 +107,26 @@ def compile_to_ir(
     job = _Job(compiler, included, name, blanked, entry, tuple(defines), tuple(includes), (target, core))
     command, source = job.plain()
     found = included.lookups()
-    parts = (compiler.identity, header_version(INCLUDE), *command, source, *(found or ()))
+    there = filter(os.path.exists, found or ())
+    parts = (compiler.identity, header_version(INCLUDE), compiling_code(), *command, source, *there)
     cache = IrCache(parts) if cached and found is not None else None
-    ir = cache.read() if cache else None
-    if ir is None:
-        made = _compiled(job)
-        if made.unset:
+    made = cache.read() if cache else None
+    if made is None:
+        made, unset = _compiled(job)
+        if unset:
             # A declaration in a macro cannot be changed.
             with suppress(CompileError):
-                made = _compiled(replace(job, text=with_queries(job.text, made.unset)))
-        ir = made.text
+                made, _ = _compiled(replace(job, text=with_queries(job.text, unset)))
         if cache:
-            cache.write(ir, made.files)
-    return IrText(ir, (*command, name), core, tuple(launches))
+            cache.write(made)
+    return IrText(made.text, (*command, name), core, tuple(launches), made.files)
 
 
-class _Made(NamedTuple):
-    """The text that a compiler makes, the files that it has read, and variables without a value on some path."""
-
-    text: str
-    files: list[str]
-    unset: dict[tuple[int, int], str]
+_Unset = dict[tuple[int, int], str]
+"""Variables without a value on some path, by line and column."""
 
 
-def _compiled(job: _Job) -> _Made:
+def _compiled(job: _Job) -> tuple[Made, _Unset]:
     """What comes of a kernel. Where it cannot be compiled after the headers, it is compiled as its text says."""
     call = job.after_headers()
     if call is not None:
@@ -218,7 +214,9 @@ class _Failed(CompileError):
     """A compilation that ended with an error, after which another one may be tried."""
 
 
-def _run(job: _Job, command: tuple[str, ...], source: str) -> _Made:
+def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset]:
+    import tempfile  # deferred: start-up
+
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
         with open(written, "w", encoding="utf-8", errors="surrogateescape") as stream:
@@ -234,7 +232,7 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> _Made:
         if errors := certain_errors(output):
             raise CompileError(errors)
         with open(made, encoding="utf-8", errors="surrogateescape") as stream:
-            return _Made(stream.read(), files, declared_without_value(output, job.name))
+            return Made(stream.read(), tuple(files)), declared_without_value(output, job.name)
 
 
 def _check_includes(files: Sequence[str], included: IncludedFiles, compiler: Compiler, name: str) -> None:

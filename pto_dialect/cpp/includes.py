@@ -76,7 +76,7 @@ class IncludedFiles:
         return "\n".join([self.text, *self.files.values()])
 
     def lookups(self) -> list[str] | None:
-        """The files that the compiler could find by a name in the texts; ``None`` where they cannot be determined."""
+        """Where the compiler could look for a name in the texts; ``None`` where that cannot be determined."""
         if len(self.files) >= MOST_FILES:
             return None
         folders = {self.folder, *self.folders, *(os.path.dirname(path) for path in self.files)}

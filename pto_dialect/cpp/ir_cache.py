@@ -1,7 +1,7 @@
-"""LLVM IR of kernels that were compiled before, in the user's cache folder.
+"""What was made of kernels before, in the user's cache folder: LLVM IR, and programs.
 
-An entry belongs to one text, one command and one version of the headers and the compiler; it names the files that were
-included with the checksums of their contents, and is used only while these are the same.
+An entry belongs to one text, one command and one version of the headers, the compiler and this package; it names the
+files that were included with the checksums of their contents, and is used only while these are the same.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
+from typing import NamedTuple
 
 from pto_dialect.accel import enabled
 from pto_dialect.accel.cache import cache_folder, private_folder, read_private, write_private
 from pto_dialect.version import __version__
+from pto_dialect.versions import folder_identity
 
 MOST_ENTRIES = 400
 _FOLDER = "cpp"
@@ -35,6 +37,12 @@ def header_version(folder: str) -> str:
     return state.hexdigest()
 
 
+@lru_cache(maxsize=1)
+def compiling_code() -> str:
+    """What differs as soon as a source file of this front end does."""
+    return folder_identity(os.path.dirname(os.path.abspath(__file__)))
+
+
 def _checksum(path: str) -> str | None:
     try:
         with open(path, "rb") as stream:
@@ -43,8 +51,15 @@ def _checksum(path: str) -> str | None:
         return None
 
 
+class Made(NamedTuple):
+    """A text, and the files that were included."""
+
+    text: str
+    files: tuple[str, ...]
+
+
 class IrCache:
-    """The entry of one compilation; ``parts`` is everything that decides what the compiler makes."""
+    """The entry of one compilation; ``parts`` is everything that decides what is made of it."""
 
     def __init__(self, parts: Sequence[str]) -> None:
         folder = cache_folder() if enabled("cpp-code") else None
@@ -52,8 +67,8 @@ class IrCache:
         data = json.dumps(list(parts)).encode()
         self._path = "" if self._folder is None else os.path.join(self._folder, hashlib.sha256(data).hexdigest())
 
-    def read(self) -> str | None:
-        """The text, if it is there and no included file has changed."""
+    def read(self) -> Made | None:
+        """What was made, if it is there and no included file has changed."""
         stored = read_private(self._path) if self._path else None
         if stored is None:
             return None
@@ -65,13 +80,14 @@ class IrCache:
             return None
         if not isinstance(files, dict) or not isinstance(text, str):
             return None
-        return text if all(_checksum(path) == checksum for path, checksum in files.items()) else None
+        is_same = all(_checksum(path) == checksum for path, checksum in files.items())
+        return Made(text, tuple(files)) if is_same else None
 
-    def write(self, text: str, files: Sequence[str]) -> None:
-        """Keeps ``text``, made from these included files."""
+    def write(self, made: Made) -> None:
+        """Keeps what was made."""
         if self._folder is None:
             return
-        entry = {"files": {path: _checksum(path) for path in files}, "text": text}
+        entry = {"files": {path: _checksum(path) for path in made.files}, "text": made.text}
         write_private(self._path, zlib.compress(json.dumps(entry).encode(), 1))
         self._remove_oldest(self._folder)
 

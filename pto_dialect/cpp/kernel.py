@@ -7,11 +7,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from threading import Thread
 from typing import NoReturn
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -34,9 +32,11 @@ from .compiler import (
 from .compilers import CompilerMissing
 from .entries import list_of
 from .errors import TranslationError
-from .ir_cache import IrCache, header_version
+from .ir_cache import Made
 from .launches import is_template, kernel_names
 from .llvm.location import SourceLocation
+from .options import CppOptions
+from .stored import stored_program
 from .wording import in_cpp
 
 COMPILE = "cpp-compile"
@@ -52,36 +52,15 @@ _ASSERTION = re.compile(r"static assertion failed(?: due to requirement '.*?')?:
 _KERNEL = re.compile(r"^[^/\n]*?\b__global__\b", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class CppOptions:
-    """How a kernel is compiled: ``entry`` is a function, or a template with its arguments such as ``kernel<half, 128>``
-    (``None``: what the text says), ``defines`` and ``includes`` are those of the compiler, ``cxx`` is its command
-    (``None``: one that is found). ``core`` is the core to compile for, ``vector`` or ``cube`` (``None``: those that the
-    text has code for)."""
-
-    entry: str | None = None
-    target: str | None = None
-    defines: tuple[str, ...] = ()
-    includes: tuple[str, ...] = ()
-    cxx: str | None = None
-    core: str | None = None
-
-    @property
-    def chip(self) -> str:
-        """Returns the target that the headers know."""
-        return "a5" if self.target in ("a5", "cpu-sim") else "a2a3"
-
-
 class CppError(RefusedProgram):
     """A kernel that cannot be compiled or translated; the exception has the diagnostics."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel as a program: its ``text``, the commands that compiled it, and errors of kernels that are not in it."""
+    """A kernel as a program: its ``text``, and errors of kernels that are not in it."""
 
     text: str
-    commands: tuple[tuple[str, ...], ...]
     errors: tuple[Diagnostic, ...] = ()
 
 
@@ -92,9 +71,7 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
     every = every and options.entry is None
     files = origins_of_kernel(text, name)
     try:
-        irs = _early.pop((text, name, options), _unknown)()
-        irs = _irs(text, name, options) if irs is None else irs
-        program, wrong = _translated(text, name, options, irs, every)
+        program, wrong = _program(text, name, options, every)
     except CompilerMissing as error:
         raise CppError((Diagnostic(COMPILER, Severity.ERROR, str(error)),)) from None
     except BadOption as error:
@@ -111,7 +88,7 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
     if not program:
         raise CppError(errors)
     files.register(program)
-    return Compiled(program, tuple(one.command for one in irs), errors)
+    return Compiled(program, errors)
 
 
 def origins_of_kernel(text: str, name: str) -> Origins:
@@ -120,9 +97,14 @@ def origins_of_kernel(text: str, name: str) -> Origins:
     return Origins(folder, {name: text}, translated=True, hidden=(INCLUDE + os.sep, "<"), spell=in_cpp)
 
 
-def compile_early(text: str, name: str, options: CppOptions, modules: Sequence[str]) -> None:
-    """Compiles a kernel for the next :func:`compile_kernel` of it, and imports ``modules`` while the compiler runs.
-    Errors of the compiler are those of that call."""
+def compile_early(text: str, name: str, options: CppOptions, modules: Sequence[str], *, every: bool = False) -> None:
+    """Compiles a kernel for the next :func:`compile_kernel` of it, and imports ``modules`` while the compiler runs;
+    does nothing where its program is kept. Errors of the compiler are those of that call."""
+    from threading import Thread  # deferred: start-up
+
+    entry = stored_program(text, name, options, every)
+    if entry is not None and entry.read() is not None:
+        return
     loading = Thread(target=_load, args=(modules,), daemon=True)
     loading.start()
     try:
@@ -163,6 +145,8 @@ def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
     cores = _cores(text, name, options)
     if len(cores) == 1:
         return [compiled(cores[0])]
+    from concurrent.futures import ThreadPoolExecutor  # deferred: start-up
+
     with ThreadPoolExecutor(len(cores)) as pool:
         return list(pool.map(compiled, cores))
 
@@ -180,28 +164,30 @@ def _cores(text: str, name: str, options: CppOptions) -> tuple[str, ...]:
     return cores_of(text, name, options.includes) if options.core is None else (options.core,)
 
 
+def _program(text: str, name: str, options: CppOptions, every: bool) -> tuple[str, list[TranslationError]]:
+    """The program, kept from an earlier run where nothing has changed, and the errors of kernels that it leaves out."""
+    entry = stored_program(text, name, options, every)
+    made = entry.read() if entry else None
+    if made is not None:
+        return made.text, []
+    irs = _early.pop((text, name, options), _unknown)()
+    irs = _irs(text, name, options) if irs is None else irs
+    program, errors = _translated(text, name, options, irs, every)
+    if entry and not errors:
+        entry.write(Made(program, tuple({file for one in irs for file in one.files})))
+    return program, errors
+
+
 def _translated(
     text: str, name: str, options: CppOptions, irs: Sequence[IrText], every: bool
 ) -> tuple[str, list[TranslationError]]:
-    """The program, kept from an earlier run where nothing has changed, and the errors of kernels that it leaves out."""
-    version = header_version(os.path.dirname(os.path.abspath(__file__)))
-    choice = (str(every), options.entry or "", options.core or "")
-    cache = IrCache(("pto", version, name, text, options.chip, *choice, *(one.text for one in irs)))
-    program = cache.read()
-    errors: list[TranslationError] = []
-    if program is None:
-        from .translate import translate_kernels, translate_module  # deferred: start-up
+    from .translate import translate_kernels, translate_module  # deferred: start-up
 
-        pairs, sources = [(one.core, one.text) for one in irs], {name: text}
-        if every:
-            program, errors = translate_kernels(pairs, target=options.chip, headers=(INCLUDE,), sources=sources)
-        else:
-            program = translate_module(
-                pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources=sources
-            )
-        if not errors:
-            cache.write(program, ())
-    return program, errors
+    pairs, sources = [(one.core, one.text) for one in irs], {name: text}
+    if every:
+        return translate_kernels(pairs, target=options.chip, headers=(INCLUDE,), sources=sources)
+    program = translate_module(pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources=sources)
+    return program, []
 
 
 def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagnostic]:
@@ -271,8 +257,3 @@ def _translation_message(error: TranslationError, files: Origins, otherwise: Sou
     notes = [Note(text, files.span(frame(where)) if where is not None else None) for text, where in error.notes]
     notes += [Note(CALLED, files.span(frame(caller))) for caller in stack[1:]]
     return Diagnostic(TRANSLATE, Severity.ERROR, error.message, span, tuple(notes), error.help or None)
-
-
-def with_target(options: CppOptions, target: str | None) -> CppOptions:
-    """Returns ``options`` for a chip, unless they state one."""
-    return options if options.target is not None or target is None else replace(options, target=target)

@@ -15,15 +15,15 @@ _LOOKUP = re.compile(
 
 
 def lookups(texts: Iterable[str], folders: Sequence[str]) -> list[str] | None:
-    """The paths that exist of all names in ``texts`` in all ``folders``; ``None`` where a macro gives a name."""
+    """The paths of all names in ``texts`` in all ``folders``, whether they exist or not; ``None`` where a macro gives a
+    name."""
     names: set[str] = set()
     for text in texts:
         for name in _names(text):
             if name is None:
                 return None
             names.add(name)
-    paths = {os.path.join(folder, name) for folder in folders for name in names}
-    return sorted(path for path in paths if os.path.exists(path))
+    return sorted({os.path.join(folder, name) for folder in folders for name in names})
 
 
 def _names(text: str) -> Iterator[str | None]:

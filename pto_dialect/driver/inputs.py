@@ -11,7 +11,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import SourceFile, Span
 
 if TYPE_CHECKING:
-    from pto_dialect.cpp.kernel import CppOptions
+    from pto_dialect.cpp.options import CppOptions
 
 SUFFIX = ".pto"
 """Files that are taken from a folder; a file that is named itself may be called anything."""
@@ -129,7 +129,8 @@ def read_program(item: Input, target: str | None = None, *, every: bool = False)
         return "" if item.is_cpp else text, (remark,)
     if not item.is_cpp:
         return text, ()
-    from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel, with_target  # deferred: start-up
+    from pto_dialect.cpp.kernel import CppError, compile_kernel  # deferred: start-up
+    from pto_dialect.cpp.options import CppOptions, with_target  # deferred: start-up
 
     try:
         options = with_target(item.cpp or CppOptions(), target)
@@ -137,6 +138,16 @@ def read_program(item: Input, target: str | None = None, *, every: bool = False)
     except CppError as error:
         return "", error.diagnostics
     return made.text, made.errors
+
+
+def looked_at(item: Input, target: str | None) -> list[str] | None:
+    """The files that decide what the C++ kernel of an input becomes, beside its own text; see
+    :func:`pto_dialect.cpp.stored.looked_at`."""
+    from pto_dialect.cpp.options import CppOptions, with_target  # deferred: start-up
+    from pto_dialect.cpp.stored import looked_at as found  # deferred: start-up
+
+    text, remark = read_text(item)
+    return None if remark else found(text, item.name, with_target(item.cpp or CppOptions(), target), every=True)
 
 
 def read_text(item: Input) -> tuple[str, Diagnostic | None]:

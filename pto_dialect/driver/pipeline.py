@@ -70,7 +70,13 @@ def kept_result(item: Input, options: Options, verdicts: Verdicts) -> Result | N
 
 
 def is_kept(item: Input, options: Options, verdicts: Verdicts) -> bool:
-    """Whether there is what :func:`kept_result` gives."""
+    """Whether there is what :func:`kept_result` gives, or for a C++ kernel what processing its program gave."""
+    if item.is_cpp:
+        try:
+            text, remarks = read_program(item, options.target, every=True)
+        except MemoryError:
+            return False
+        return not remarks and verdicts.has(text, item.name, options)
     text = _text_of(item)
     return text is not None and verdicts.has(text, item.name, options)
 

@@ -76,7 +76,8 @@ class Function:
 
     def _compiled(self, text: str, name: str) -> str:
         """The program of a C++ kernel, whose only function is the entry from now on."""
-        from pto_dialect.cpp.kernel import CppOptions, compile_kernel  # deferred: start-up
+        from pto_dialect.cpp.kernel import compile_kernel  # deferred: start-up
+        from pto_dialect.cpp.options import CppOptions  # deferred: start-up
 
         macros = tuple(f"{macro}={value}" for macro, value in self._defines.items())
         folders = tuple(os.path.join(os.path.dirname(name), folder) for folder in self._includes)

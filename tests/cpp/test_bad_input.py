@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pto_dialect.cpp import limits
-from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import CppError, compile_kernel
+from pto_dialect.cpp.options import CppOptions
 
 HEAD = "#include <pto/pto-inst.hpp>\nusing namespace pto;\n"
 BEFORE = 'extern "C" __global__ AICORE void k(__gm__ float *x, __gm__ int32_t *y, int32_t n) {\n'

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pto_dialect.children import run_limited
-from pto_dialect.cpp import compilers, limits
+from pto_dialect.cpp import compiler, compilers, limits
 from pto_dialect.cpp.compiler import BadOption, CompileError, IncludeError, compile_to_ir, cores_of
 from pto_dialect.cpp.compilers import CompilerMissing, find_compiler
 
@@ -350,6 +350,14 @@ def test_unchanged_kernel_is_not_compiled_again(cache: Path) -> None:
     first, made = cached(cache)
     assert made
     assert cached(cache) == (first, False)
+
+
+def test_a_kernel_is_compiled_again_by_another_version_of_the_front_end(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached(cache)
+    monkeypatch.setattr(compiler, "compiling_code", lambda: "another")
+    assert cached(cache)[1]
 
 
 def test_changed_kernel_or_included_file_is_compiled_again(cache: Path) -> None:

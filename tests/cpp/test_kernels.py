@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pto_dialect.cpp.compiler import INCLUDE
-from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import CppError, compile_kernel
+from pto_dialect.cpp.options import CppOptions
 
 HEAD = """\
 #include <pto/pto-inst.hpp>

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pto_dialect import parse
-from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.forms.level2 import ToLevel2Pass
 from pto_dialect.runtime.run.machine import RunOptions

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pto_dialect.cpp.kernel import CppError, CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import CppError, compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.cpp.unset import declared_without_value, with_queries
 from run_lines import run_command
 

@@ -72,7 +72,7 @@ def cpp_input(program: str, entry: str | None, keys: CppKeys, command: CppComman
     item = Input(program, program, program)
     if not item.is_cpp:
         return item
-    from pto_dialect.cpp.kernel import CppOptions  # deferred: start-up
+    from pto_dialect.cpp.options import CppOptions  # deferred: start-up
 
     more = command.keys
     options = CppOptions(entry, None, (*keys.defines, *more.defines), (*keys.includes, *more.includes), command.cxx)

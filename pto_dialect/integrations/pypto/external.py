@@ -14,7 +14,8 @@ from pathlib import Path
 
 from xdsl.ir import Attribute
 
-from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.runtime.compile.program import arguments_of, functions_of
 from pto_dialect.runtime.run.arguments import argument_format
 

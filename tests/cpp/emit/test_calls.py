@@ -12,7 +12,8 @@ from snapshots import Block, files, read
 from pto_dialect.api import parse
 from pto_dialect.cpp.emit import EmitError, emit_module
 from pto_dialect.cpp.errors import TranslationError
-from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import compile_kernel
+from pto_dialect.cpp.options import CppOptions
 
 FILES = files("cpp", "operations", "snapshots")
 CALL = re.compile(r"^((?:comm::)?T[A-Z0-9_]+|M(?:GATHER|SCATTER)|SYNCALL|copy_\w+)\b", re.MULTILINE)

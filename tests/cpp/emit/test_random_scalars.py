@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pto_dialect.api import emit_cpp, parse
-from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.runtime.api import compile as compile_function
 
 WIDTHS = (8, 16, 32, 64)

@@ -14,7 +14,8 @@ from snapshots import Block, files, read
 
 import pto_dialect
 from pto_dialect.api import Module, check, parse
-from pto_dialect.cpp.kernel import CppOptions, compile_kernel
+from pto_dialect.cpp.kernel import compile_kernel
+from pto_dialect.cpp.options import CppOptions
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.runtime.api import compile as compile_function
 

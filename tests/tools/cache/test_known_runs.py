@@ -166,6 +166,60 @@ def test_streams_that_take_nothing(place: Place) -> None:
     assert found.stdout == place.opt(file)[0].stdout and "click" in loaded
 
 
+KERNEL = """\
+#include <pto/pto-inst.hpp>
+#if __has_include("late.h")
+#include "late.h"
+#endif
+#include <size.h>
+extern "C" __global__ AICORE void fill(__gm__ int *out)
+{
+    out[0] = SIZE;
+}
+"""
+
+
+def write_header(folder: Path, name: str = "headers/size.h") -> None:
+    (folder / name).write_text("#pragma once\n#define SIZE 7\n")
+
+
+CPP_CHANGES: dict[str, Callable[[Path], object]] = {
+    "kernel": lambda folder: (folder / "kernel.cpp").write_text(KERNEL.replace("SIZE", "7")),
+    "included": write_header,
+    "found-before": lambda folder: write_header(folder, "first/size.h"),
+    "asked-for": lambda folder: write_header(folder, "late.h"),
+}
+
+
+@pytest.mark.parametrize("change", CPP_CHANGES)
+def test_a_cpp_kernel_is_compiled_again_when_something_has_changed(change: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    for name in ("headers", "first"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "kernel.cpp").write_text(KERNEL)
+    (tmp_path / "headers" / "size.h").write_text("#ifndef SIZE\n#define SIZE 5\n#endif\n")
+    time.sleep(ENOUGH)
+    line = ["-I", "first", "-I", "headers", "kernel.cpp"]
+    before, loaded = place.opt(*line)
+    assert "click" in loaded and b"constant 5" in before.stdout
+    assert place.opt(*line) == (before, [])
+    assert "click" in place.opt(*line, "--target", "a5")[1]
+    CPP_CHANGES[change](tmp_path)
+    after, loaded = place.opt(*line)
+    assert "click" in loaded and b"constant 7" in after.stdout
+
+
+def test_another_compiler_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "kernel.cpp").write_text(KERNEL.replace("<size.h>", "<cstdint>").replace("SIZE", "5"))
+    time.sleep(ENOUGH)
+    before, _ = place.opt("kernel.cpp")
+    assert place.opt("kernel.cpp") == (before, [])
+    monkeypatch.setenv("PTO_CXX", str(tmp_path / "none"))
+    after, loaded = place.opt("kernel.cpp")
+    assert "click" in loaded and after.code == 2
+
+
 class Verdicts:
     """Takes notes; ``full`` says that it has all results."""
 
@@ -201,4 +255,4 @@ def test_what_has_just_changed_is_not_kept(
     said: list[str] = []
     known.recording(said.append)("a remark")
     known.keep(1)
-    assert said == ["a remark"] and [note[1:] for note in verdicts.notes] == [("a remark", "", 1)] * kept
+    assert said == ["a remark"] and [note[2:] for note in verdicts.notes] == [("a remark", "", 1)] * kept

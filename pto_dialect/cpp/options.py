@@ -1,0 +1,30 @@
+"""What a user says about the compilation of a C++ kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class CppOptions:
+    """How a kernel is compiled: ``entry`` is a function, or a template with its arguments such as ``kernel<half, 128>``
+    (``None``: what the text says), ``defines`` and ``includes`` are those of the compiler, ``cxx`` is its command
+    (``None``: one that is found). ``core`` is the core to compile for, ``vector`` or ``cube`` (``None``: those that the
+    text has code for)."""
+
+    entry: str | None = None
+    target: str | None = None
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    cxx: str | None = None
+    core: str | None = None
+
+    @property
+    def chip(self) -> str:
+        """Returns the target that the headers know."""
+        return "a5" if self.target in ("a5", "cpu-sim") else "a2a3"
+
+
+def with_target(options: CppOptions, target: str | None) -> CppOptions:
+    """Returns ``options`` for a chip, unless they state one."""
+    return options if options.target is not None or target is None else replace(options, target=target)
