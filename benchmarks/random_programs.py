@@ -24,7 +24,7 @@ from pto_dialect.diagnostics.engine import DiagnosticOptions
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import process
-from pto_dialect.driver.reduce import reduced
+from pto_dialect.driver.reduce.lines import reduced
 from pto_dialect.driver.result import Result
 from pto_dialect.passes.registry import VERIFY_PASSES
 from pto_dialect.passes.stages import USUAL, lowering

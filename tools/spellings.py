@@ -29,7 +29,7 @@ REFUSED = {
     "load-pass-plugin": "xdsl-opt runs passes of other packages on .pto files",
     "mlir-disable-threading": _THREADS,
     "mlir-elide-elementsattrs-if-larger": "attributes are printed in full",
-    "mlir-pass-pipeline-crash-reproducer": "an internal error writes a reduced program by itself",
+    "mlir-pass-pipeline-crash-reproducer": "an internal error writes a reduced program; pto reduce reduces others",
     "mlir-pass-pipeline-local-reproducer": "an internal error writes a reduced program by itself",
     "mlir-pass-statistics": "--stats counts the operations of the result",
     "mlir-pretty-debuginfo": "use --mlir-print-debuginfo",

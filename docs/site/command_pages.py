@@ -34,6 +34,7 @@ GUIDES = {
     "report": Guide("pto report kernel.pto -o page.html --auto", "report.md"),
     "prove": Guide("pto prove kernel.pto --assume 'n % 16 == 0'", "prove.md"),
     "tune": Guide("pto tune kernel.launch.toml --output-format json", "tune.md"),
+    "reduce": Guide("pto reduce kernel.pto --rule race-raw -- run --auto --sanitize", "reduce.md"),
     "sweep": Guide("pto sweep show results.jsonl", "cluster.md"),
     "doctor": Guide("pto doctor", "pto.md"),
 }

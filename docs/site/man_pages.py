@@ -18,6 +18,7 @@ MODULES = {
     "pto-report": "pto_report",
     "pto-sweep": "pto_sweep",
     "pto-prove": "pto_prove",
+    "pto-reduce": "pto_reduce",
     "pto-tune": "pto_tune",
     "pto-doctor": "pto_doctor",
     "pto-lsp": "pto_lsp",

@@ -16,7 +16,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.version import __version__
 
-from .reduce import reduced
+from .reduce.lines import reduced
 
 RULE = "internal"
 TRACKER = "the issue tracker of pto-dialect"

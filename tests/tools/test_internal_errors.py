@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from xdsl.ir import Operation
 
 from pto_dialect.driver import internal_error
-from pto_dialect.driver.reduce import reduced
+from pto_dialect.driver.reduce.lines import reduced
 from pto_dialect.syntax.print import printer
 from pto_dialect.verify import verifier
 from tools import pto_opt, pto_run

@@ -1,4 +1,4 @@
-"""Makes a program smaller while something about it stays true, within a few seconds.
+"""Makes a text smaller while something about it stays true, within a few seconds.
 
 Statements with their regions are left out first, then runs of lines, from long to short; a region may also lose the
 lines around it.
@@ -11,7 +11,7 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 from pto_dialect.deadline import quiet_fork
@@ -28,7 +28,7 @@ def reduced(text: str, holds: Holds, seconds: float) -> str:
     are tried do.
     """
     if not hasattr(os, "fork"):
-        return _search(text, holds, time.monotonic() + seconds, lambda _: None)
+        return search(text, holds, time.monotonic() + seconds)
     with tempfile.TemporaryDirectory(prefix="pto-reduce-") as folder:
         best = os.path.join(folder, "best")
         with quiet_fork():
@@ -59,7 +59,7 @@ def _work(text: str, holds: Holds, seconds: float, best: str) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        _search(text, holds, time.monotonic() + seconds, keep)
+        search(text, holds, time.monotonic() + seconds, keep)
     finally:
         os._exit(0)
 
@@ -79,36 +79,58 @@ def _end(process: int) -> None:
         os.waitpid(process, 0)
 
 
-def _search(text: str, holds: Holds, deadline: float, keep: Callable[[str], None]) -> str:
+def search(text: str, holds: Holds, deadline: float, keep: Callable[[str], None] = lambda _: None) -> str:
+    """The smallest program that is found until ``deadline`` of ``time.monotonic``; ``keep`` gets each smaller one.
+    Returns ``text`` itself where ``holds`` is false for it."""
     lines = text.splitlines(keepends=True)
     if not holds(text):
         return text
-    progress = True
-    while progress:
-        progress = False
-        for smaller in _smaller(lines):
-            if time.monotonic() > deadline:
-                return "".join(lines)
-            candidate = "".join(smaller)
-            if holds(candidate):
-                lines, progress = smaller, True
-                keep(candidate)
-                break
+    before = len(lines) + 1
+    while len(lines) < before and time.monotonic() < deadline:
+        before = len(lines)
+        size = max(1, before // 2)
+        while size >= 1:
+            lines = _without_regions(lines, size, holds, deadline, keep)
+            lines = _without_runs(lines, size, holds, deadline, keep)
+            size //= 2
     return "".join(lines)
 
 
-def _smaller(lines: list[str]) -> Iterator[list[str]]:
-    """``lines`` with something left out, what is large first."""
-    size = len(lines) // 2
-    groups = _groups(lines)
-    while size >= 1:
-        for start, end in groups:
-            if size < end - start <= 2 * size:
-                yield lines[:start] + lines[end:]
-                yield lines[:start] + lines[start + 1 : end - 1] + lines[end:]
-        for start in range(0, len(lines), size):
-            yield lines[:start] + lines[start + size :]
-        size //= 2
+def _without_runs(lines: list[str], size: int, holds: Holds, deadline: float, keep: Callable[[str], None]) -> list[str]:
+    """``lines`` without runs of ``size`` lines, from the end: what uses a value comes after it."""
+    end = len(lines)
+    while end > 0 and time.monotonic() < deadline:
+        start = max(0, end - size)
+        lines = _tried(lines, lines[:start] + lines[end:], holds, keep)
+        end = start
+    return lines
+
+
+def _without_regions(
+    lines: list[str], size: int, holds: Holds, deadline: float, keep: Callable[[str], None]
+) -> list[str]:
+    """``lines`` without regions of more than ``size`` and up to twice as many lines, or without what is around them."""
+    number = 0
+    while time.monotonic() < deadline:
+        groups = [(start, end) for start, end in _groups(lines) if size < end - start <= 2 * size]
+        if number >= len(groups):
+            break
+        start, end = groups[number]
+        smaller = _tried(lines, lines[:start] + lines[end:], holds, keep)
+        if smaller is lines:
+            smaller = _tried(lines, lines[:start] + lines[start + 1 : end - 1] + lines[end:], holds, keep)
+        number += smaller is lines
+        lines = smaller
+    return lines
+
+
+def _tried(lines: list[str], smaller: list[str], holds: Holds, keep: Callable[[str], None]) -> list[str]:
+    """``smaller`` if ``holds`` is true for it, else ``lines``."""
+    candidate = "".join(smaller)
+    if not holds(candidate):
+        return lines
+    keep(candidate)
+    return smaller
 
 
 def _groups(lines: list[str]) -> list[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Programs made smaller while something about them stays true: by operations, and by lines of their text."""
