@@ -264,7 +264,14 @@ def _unopened_bracket(s: Situation) -> Message | None:
     marks = _OPENING.get(s.token.type)
     if marks is None or any(_BRACKETS[tok.type][0] == s.token.type for tok in s.open_brackets):
         return None
-    if s.token.type == "RBRACE" and s.starts_line(s.token):
+    if s.token.type == "RBRACE" and (s.starts_line(s.token) or _ends_line(s)):
+        # It closes the region around the statement.
         return None
     opening, closing = marks
     return Message("parse-unbalanced", f"this '{closing}' has no '{opening}'", f"add the missing '{opening}'")
+
+
+def _ends_line(s: Situation) -> bool:
+    """Whether nothing but other braces follows the unexpected token on its line."""
+    following = s.following
+    return following is None or following.type in ("RBRACE", "$END") or s.starts_line(following)

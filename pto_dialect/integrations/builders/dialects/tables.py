@@ -16,6 +16,7 @@ from ..declare import ATTRIBUTE, OPERAND, RESULT, Convert, Form, Infer, Paramete
 from ..ir.attributes import integer_attribute, unwrap, whole
 from ..ir.operations import register_view
 from ..ir.structure import value_of
+from ..ir.texts import plain_text
 from ..ir.types import read_type
 
 _ROLES = {"@": RESULT, "#": ATTRIBUTE}
@@ -59,7 +60,7 @@ def _bool_like(of: XAttribute) -> XAttribute:
 
 
 def _text(value: Any) -> XAttribute:
-    return xb.StringAttr(value) if isinstance(value, str) else unwrap(value, "the value")
+    return xb.StringAttr(plain_text(value, "the value")) if isinstance(value, str) else unwrap(value, "the value")
 
 
 def to_integer(width: int) -> Convert:
@@ -73,9 +74,7 @@ def to_integer(width: int) -> Convert:
 
 def to_symbol(value: Any) -> XAttribute:
     """Returns the attribute of a symbol."""
-    if not isinstance(value, str):
-        raise TypeError(f"the value is a string, found {type(value).__name__}")
-    return xb.SymbolRefAttr(value)
+    return xb.SymbolRefAttr(plain_text(value, "the value"))
 
 
 def to_dense(value: Any) -> XAttribute:

@@ -19,6 +19,7 @@ from pto_dialect.syntax.types.attributes import literals_of, parse_attribute
 from . import conventions
 from .context import Context, Location, any_context, need_context
 from .errors import MLIRError
+from .texts import plain_text
 
 A = TypeVar("A", bound="Attribute")
 
@@ -145,9 +146,7 @@ _BUILTIN = re.compile(r"#\w[\w.]*\s*<|#pto|dense<|array<|strided<")
 
 def read_attribute(text: str) -> XAttribute:
     """Returns the attribute with this text. Raises ``MLIRError`` where there is none."""
-    if not isinstance(text, str):
-        raise TypeError(f"asm is a string, found {type(text).__name__}")
-    plain = text.strip()
+    plain = plain_text(text, "asm").strip()
     try:
         if _BUILTIN.match(plain) and not plain.startswith("dense"):
             return parse_attribute(plain)
@@ -220,11 +219,7 @@ class StringAttr(Attribute):
     def get(value: str | bytes, context: Context | None = None) -> StringAttr:
         """Returns the attribute of a string."""
         need_context(context)
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "surrogateescape")
-        if not isinstance(value, str):
-            raise TypeError(f"StringAttr.get takes a string, found {type(value).__name__}")
-        return wrap(xb.StringAttr(value))
+        return wrap(xb.StringAttr(plain_text(value, "the value of StringAttr.get")))
 
     @staticmethod
     def get_typed(type: Any, value: str) -> StringAttr:
@@ -239,7 +234,7 @@ class StringAttr(Attribute):
     @property
     def value_bytes(self) -> bytes:
         """The string in UTF-8."""
-        return self.value.encode("utf-8", "surrogateescape")
+        return self.value.encode()
 
 
 class _SymbolRef(Attribute):
@@ -269,9 +264,7 @@ class FlatSymbolRefAttr(_SymbolRef):
     def get(value: str, context: Context | None = None) -> FlatSymbolRefAttr:
         """Returns the reference to a symbol."""
         need_context(context)
-        if not isinstance(value, str):
-            raise TypeError(f"FlatSymbolRefAttr.get takes a string, found {type(value).__name__}")
-        return wrap(xb.SymbolRefAttr(value))
+        return wrap(xb.SymbolRefAttr(plain_text(value, "the value of FlatSymbolRefAttr.get")))
 
 
 class SymbolRefAttr(_SymbolRef):
@@ -283,7 +276,8 @@ class SymbolRefAttr(_SymbolRef):
         need_context(context)
         if not symbols or not all(isinstance(one, str) for one in symbols):
             raise TypeError("SymbolRefAttr.get takes a list of strings")
-        return wrap(xb.SymbolRefAttr(symbols[0], list(symbols[1:])))
+        first, *others = (plain_text(one, "a name of SymbolRefAttr.get") for one in symbols)
+        return wrap(xb.SymbolRefAttr(first, others))
 
 
 WRAPPERS[xb.SymbolRefAttr] = lambda one: SymbolRefAttr if one.nested_references.data else FlatSymbolRefAttr

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from pto_dialect.diagnostics.source import SourceFile
 
 from .places import Place, stated_place
+from .texts import plain_text
 
 S = TypeVar("S", bound="Entered")
 
@@ -159,13 +160,15 @@ class Location(Entered):
     @classmethod
     def file(cls, filename: str, line: int, col: int, context: Context | None = None) -> Location:
         """Returns a position in a file; lines and columns count from 1."""
-        if not isinstance(filename, str) or not isinstance(line, int) or not isinstance(col, int):
+        if not isinstance(line, int) or not isinstance(col, int):
             raise TypeError("Location.file takes the name of a file, a line and a column")
+        plain_text(filename, "the file of Location.file")
         return cls(need_context(context), f'"{filename}":{line}:{col}', stated_place(filename, line, col))
 
     @classmethod
     def name(cls, name: str, childLoc: Location | None = None, context: Context | None = None) -> Location:
         """Returns a location with a name, at ``childLoc``."""
+        plain_text(name, "the name of Location.name")
         _check_locations([] if childLoc is None else [childLoc])
         inner = "" if childLoc is None or childLoc.text == "unknown" else f"({childLoc.text})"
         return cls(need_context(context), f'"{name}"{inner}', None if childLoc is None else childLoc.place)

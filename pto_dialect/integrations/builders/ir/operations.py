@@ -37,6 +37,7 @@ from .structure import (
     wrap_result,
     wrap_value,
 )
+from .texts import plain_text
 
 V = TypeVar("V", bound="type[OpView]")
 
@@ -84,8 +85,7 @@ class AttributeMap(PartOfProgram, MutableMapping[str, Any]):
         return wrap(found)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if not isinstance(key, str):
-            raise TypeError(f"the name of an attribute is a string, found {type(key).__name__}")
+        plain_text(key, "the name of an attribute")
         holder = self._op.properties if key in _properties_of(self._op) else self._op.attributes
         holder[key] = unwrap(value, f"attribute {key!r}")
 

@@ -106,7 +106,8 @@ def _short_name(file: str) -> str:
 
 @cache
 def _source_of(file: str, name: str) -> SourceFile:
-    source = SourceFile(name, "".join(linecache.getlines(file)))
+    # No file has a name with a zero byte, and linecache raises for such.
+    source = SourceFile(name, "" if "\0" in file else "".join(linecache.getlines(file)))
     # A call such as `loc(..)` in Python code is not a location of a statement.
     source.facts[Locations] = Locations("")
     return state_maker(source)

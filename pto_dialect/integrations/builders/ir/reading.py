@@ -9,6 +9,7 @@ from pto_dialect.diagnostics.refused import RefusedProgram
 from .context import Context, need_context
 from .errors import refused
 from .structure import CONTEXT
+from .texts import plain_text
 
 
 def read_module(text: str | bytes, context: Context | None) -> ModuleOp:
@@ -18,11 +19,8 @@ def read_module(text: str | bytes, context: Context | None) -> ModuleOp:
     from .checks import verify  # deferred: start-up
 
     of = need_context(context)
-    asm = text.decode() if isinstance(text, bytes) else text
-    if not isinstance(asm, str):
-        raise TypeError(f"asm is a string, found {type(asm).__name__}")
     try:
-        made = parse(asm)
+        made = parse(plain_text(text, "asm"))
     except RefusedProgram as error:
         raise refused(error.diagnostics) from None
     setattr(made, CONTEXT, of)

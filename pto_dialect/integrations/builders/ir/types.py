@@ -16,14 +16,14 @@ from pto_dialect.syntax.types.parser import intern_type, parse_type
 from .attributes import DYNAMIC, WRAPPERS, Attribute, _plain, unwrap, whole, wrap, wraps
 from .context import Context, Location, need_context
 from .errors import MLIRError
+from .texts import plain_text
 
 
 def read_type(text: str) -> XAttribute:
     """Returns the type with this text. Raises ``MLIRError`` where there is none."""
-    if not isinstance(text, str):
-        raise TypeError(f"asm is a string, found {type(text).__name__}")
+    plain = plain_text(text, "asm").strip()
     try:
-        return parse_type(text.strip())
+        return parse_type(plain)
     except TypeSyntaxError as error:
         raise MLIRError(f"cannot read the type {text!r}: {error}") from None
 

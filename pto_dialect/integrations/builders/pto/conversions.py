@@ -13,6 +13,7 @@ from pto_dialect.ir.core.kinds import ARRAY, BOOL, STRING, SYMBOL, UNIT, Kind
 
 from ..declare import Convert
 from ..ir.attributes import integer_attribute, unwrap, whole
+from ..ir.texts import plain_text
 from .enums import PtoEnum
 
 _LISTS = frozenset((("pto.subview", "sizes"),))
@@ -50,9 +51,7 @@ def _unit(value: Any) -> XAttribute | None:
 
 
 def _string(value: Any) -> XAttribute:
-    if not isinstance(value, str):
-        raise TypeError(f"the value is a string, found {type(value).__name__}")
-    return xb.StringAttr(value)
+    return xb.StringAttr(plain_text(value, "the value"))
 
 
 def _symbol(value: Any) -> XAttribute:
