@@ -41,8 +41,8 @@ LONG = 4
 class AssignMemoryPass(PtoPass):
     """Gives addresses. ``reuse``: ``max`` packs tightly, ``safe`` shares bytes only where that adds no order between
     pipes, ``none`` gives every buffer bytes of its own; ``auto`` is ``safe`` in functions that order their pipes
-    themselves, whose flags know nothing of shared bytes; in others it is ``max`` for memories that are too small for
-    ``safe``."""
+    themselves, whose flags know nothing of shared bytes; in others it shares where it costs least in memories that are
+    too small for ``safe``."""
 
     name: ClassVar[str] = "assign-memory"
     reuse: str = "auto"

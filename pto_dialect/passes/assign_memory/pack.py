@@ -15,13 +15,14 @@ from pto_dialect.ir.core.extents import round_up
 from .live_ranges import Buffer
 
 _Order = Callable[[Buffer], tuple[int, ...]]
-_ORDERS: tuple[_Order, ...] = (
+ORDERS: tuple[_Order, ...] = (
     lambda buffer: (-buffer.size, buffer.first),
     lambda buffer: (buffer.first, -buffer.size),
     lambda buffer: (-(buffer.last - buffer.first), -buffer.size),
     lambda buffer: (-buffer.size * (buffer.last - buffer.first + 1), buffer.first),
     lambda buffer: (buffer.last, -buffer.size),
 )
+"""Orders in which buffers are placed."""
 
 
 _TRIES = 400
@@ -74,7 +75,7 @@ def pack(
     free = [buffer for buffer in buffers if buffer not in fixed]
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
-    for order in _ORDERS[1:2] if share is never else _ORDERS:
+    for order in ORDERS[1:2] if share is never else ORDERS:
         addresses = _pack_in_order(sorted(free, key=order), fixed, share)
         if best is None or top_of(addresses) < top_of(best):
             best = addresses

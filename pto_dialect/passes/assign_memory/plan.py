@@ -36,8 +36,9 @@ from pto_dialect.verify.buffers.alloc import address_operand, is_view, space_of
 from ..insert_sync.insert import ordered
 from .live_ranges import Buffer, LiveRanges
 from .order import FEW, Order
-from .pack import Share, always, bound, needed, never, top_of
+from .pack import Share, always, bound, needed, never, pack, top_of
 from .scales import Group, groups_of, place_groups, settle
+from .spread import cost_of, spread
 
 LEAST = 32
 """Addresses that the planner gives are multiples of this, whatever the memory."""
@@ -129,7 +130,7 @@ def _where_needed(
     groups: list[Group], by_space: dict[str, list[Buffer]], share: Share, profile: Profile
 ) -> dict[str, dict[Buffer, int]]:
     """The addresses of all buffers, which share bytes where that costs nothing; in memories that are too small for
-    this, wherever they can."""
+    this, where it costs least."""
     try:
         addresses = place_groups(groups, by_space, share)
         full = {space for space, by_buffer in addresses.items() if top_of(by_buffer) > _limit(space, profile)}
@@ -138,9 +139,14 @@ def _where_needed(
         addresses, full = {}, {*by_space}
     if not full:
         return addresses
-    packed = place_groups(groups, by_space, always)
     # Scales lie beside their operands: both memories are planned together.
-    return packed if groups else {space: (packed if space in full else addresses)[space] for space in packed}
+    if groups:
+        return place_groups(groups, by_space, always)
+    cost = cost_of(share)
+    return {
+        space: (spread(buffers, cost, _limit(space, profile)) or pack(buffers)) if space in full else addresses[space]
+        for space, buffers in by_space.items()
+    }
 
 
 def _limit(space: str, profile: Profile) -> float:
