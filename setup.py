@@ -32,6 +32,7 @@ class BuildWithTables(build_py):
         super().run()
         if self.editable_mode:
             return
+        self.copy_documentation(Path(self.build_lib) / "pto_dialect" / "documentation")
         sys.path.insert(0, str(HERE))
         try:
             from pto_dialect.syntax.read.grammar import package_tables
@@ -42,6 +43,14 @@ class BuildWithTables(build_py):
             package_tables(Path(self.build_lib) / "pto_dialect" / "grammar")
         finally:
             sys.path.remove(str(HERE))
+
+    def copy_documentation(self, folder: Path) -> None:
+        """Adds the pages that `--explain` prints; the page of all rules is left out, whose parts it makes itself."""
+        for page in sorted((HERE / "docs").rglob("*.md")):
+            if page.name != "rules.md":
+                copied = folder / page.relative_to(HERE / "docs")
+                copied.parent.mkdir(parents=True, exist_ok=True)
+                self.copy_file(str(page), str(copied))
 
 
 FINDER = '''"""Finds the packages of a checkout."""

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pto_dialect.driver.explain.search_index import search_index
 from pto_dialect.driver.explain.site import pages
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 _DOCS_LINK = re.compile(r"\]\(docs/([^)]*)\)")
-_BACKGROUND = frozenset(
-    (
-        "rules.md",
-        "goldens.md",
-        "conformance.md",
-        "seed-coverage.md",
-        "manual-snippets.md",
-        "decisions.md",
-        "performance.md",
-    )
-)
-"""Pages that a search shows after the others."""
+_WORKER = re.compile(r'("search": ")((?:\.\./)*|\./)assets/javascripts/workers/search\.\w+\.min\.js"')
 _DIALOG = re.compile(r'(data-md-component="search" role="dialog")')
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
 
@@ -72,8 +63,6 @@ def _page(path: str) -> str:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Links to files outside of the documentation become names; the README is the home page."""
     del config, files
-    if page.file.src_uri in _BACKGROUND:
-        page.meta.setdefault("search", {"boost": 0.2})
     depth = page.file.src_uri.count("/")
     markdown = re.sub(
         r"\]\((?:\.\./)+README\.md(#[^)]*)?\)", lambda m: f"]({'../' * depth}index.md{m[1] or ''})", markdown
@@ -84,6 +73,14 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """The dialog of the search has a name, which the theme leaves out; screen readers say it."""
+    """The dialog of the search has a name, which the theme leaves out; screen readers say it. Another worker ranks."""
     del page, config
+    output = _WORKER.sub(r'\1\2assets/search.js"', output)
     return _DIALOG.sub(r'\1 aria-label="Search"', output)
+
+
+def on_post_build(config: Any) -> None:
+    """The index that the worker takes, in place of the texts of all pages."""
+    file = Path(config.site_dir, "search", "search_index.json")
+    index = {"config": {"lang": ["en"]}, "docs": search_index()}
+    file.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

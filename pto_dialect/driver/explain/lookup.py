@@ -15,7 +15,8 @@ class UnknownWordError(ValueError):
 
 def explain(word: str) -> str:
     """The text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one of its
-    enumerators, a clause, a pipe, a memory, a location, a layout, a target; else the results of a search.
+    enumerators, a clause, a pipe, a memory, a location, a layout, a target; a page of the documentation
+    (``docs/cycles.md`` or ``cycles``); else the results of a search.
 
     Raises :class:`UnknownWordError` with similar names.
     """
@@ -39,8 +40,13 @@ def explain(word: str) -> str:
     key = word.lower().removeprefix("!").removeprefix("#").partition("<")[0].strip()
     if key in known:
         return render(known[key]())
+    from .guides import page_text  # deferred: start-up
+
+    page = page_text(word)
+    if page is not None:
+        return page
     near = did_you_mean(word, [*OPS, *rules, *(name for name in known if f"pto.{name}" not in OPS)], _MOST)
-    if near and " " not in word and _is_name(word):
+    if near and " " not in word and not _is_question(word):
         raise UnknownWordError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
     return _found(word, near)
 
@@ -55,25 +61,22 @@ def operation_named(word: str) -> str | None:
     return None
 
 
-def _is_name(word: str) -> bool:
-    """Whether this is more likely a misspelt name than a search of one term."""
-    from .search import search  # deferred: start-up
+def _is_question(word: str) -> bool:
+    """Whether this is more likely a search of one term than a misspelt name."""
+    from .search import known  # deferred: start-up
 
-    return "." in word or "-" in word or "_" in word or not search(word)
+    return not word.startswith("pto.") and known(word)
 
 
 def _found(question: str, near: list[str]) -> str:
-    from pto_dialect.ir.core.registry import op_class  # deferred: start-up
-
-    from ..reference.operations import computes  # deferred: start-up
-    from .page import Page, Section, Table, plain  # deferred: start-up
+    from .page import Page, Section, Table  # deferred: start-up
     from .search import search  # deferred: start-up
     from .terminal import render  # deferred: start-up
 
-    names = search(question)
-    if not names:
+    documents = search(question)
+    if not documents:
         hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules list all names"
         raise UnknownWordError(f"there is nothing called '{question}'{hint}")
-    rows = tuple((f"`{name}`", plain(computes(op_class(name)))) for name in names)
-    sections = (Section("Operations", (Table(("operation", "computes"), rows),)),)
+    rows = tuple((f"`{document.key}`", document.kind, document.summary) for document in documents)
+    sections = (Section("Results", (Table(("name", "kind", "about"), rows),)),)
     return render(Page(f"'{question}' is no name; use --explain with one of these", "", sections))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from .phrases import rows
 
-def _rows(text: str) -> dict[str, tuple[str, ...]]:
-    rows = (line.partition(":") for line in text.strip().splitlines())
-    return {f"pto.{name}": tuple(phrase.strip() for phrase in phrases.split(";")) for name, _, phrases in rows}
-
-
-PURPOSES: Final = _rows("""
+PURPOSES: Final = rows(
+    """
 tload: load a tile from global memory; read data from GM; copy a view into a tile
 tstore: store a tile to global memory; write data back to GM; save a result; write an accumulator
 tprefetch: prefetch data into the cache
@@ -202,5 +199,7 @@ store_scalar: write one element of memory
 addptr: advance a pointer; pointer arithmetic
 castptr: cast a pointer; integer to pointer
 trap: stop with an error; abort
-""")
+""",
+    "pto.",
+)
 """Phrases by operation."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 _SAME = """
-max maximum largest biggest greatest highest larger
-min minimum smallest least lowest smaller
+max maximum largest biggest greatest highest
+min minimum smallest least lowest
 add sum plus addition total adding summed
 sub subtract minus difference subtraction
 mul multiply times product multiplication multiplied
@@ -40,7 +41,7 @@ dequant dequantize dequantise dequantization dequantisation
 reshape reinterpret
 transpose trans
 random philox rng noise
-print debug show prints dump
+print show prints dump printing
 alloc allocate allocation reserve declare create
 view tensor window
 partition slice part subview region sub
@@ -105,7 +106,15 @@ group groups warp
 vote ballot any all
 launch_count grid
 cache caches
-fence order orders ordering
+fence fences
+large big
+hang hangs hanging stuck freeze frozen
+capacity overflow exceeded
+rank ranks device devices chip chips
+elementwise pointwise
+quick fast speed
+race races hazard hazards
+range bounds
 clock cycle cycles time
 stop trap abort
 stride strides
@@ -114,16 +123,22 @@ dim dimension size extent
 valid
 """
 
-_CONCEPTS: Final[dict[str, tuple[str, ...]]] = {}
+PHRASES: Final = (
+    (re.compile(r"\bbitwise (and|or|xor|not)\b", re.IGNORECASE), r"bitwise bit\1"),
+    (re.compile(r"\bC\+\+", re.IGNORECASE), "cpp"),
+)
+"""Phrases whose meaning is more than that of their terms, and what replaces them."""
+
+CONCEPTS: Final[dict[str, tuple[str, ...]]] = {}
 for _line in _SAME.strip().splitlines():
     _head, *_others = _line.split()
     for _word in (_head, *_others):
-        _CONCEPTS[_word] = (*_CONCEPTS.get(_word, ()), _head)
+        CONCEPTS[_word] = (*CONCEPTS.get(_word, ()), _head)
 
 _SILENT = """
 a an the of to in into on from by for with and or is are am i do does how what which that its it own their this be as at
-each one two another my me we you data can them there if element elements so than other operation operations instruction
-pto use using make get want need dst src j k whose when more
+kernel kernels program programs each one two another my me we you data can them there if element elements so than other
+operation operations instruction pto tl np torch use using make get want need dst src j k whose when more
 """
 STOP: Final = frozenset(_SILENT.split())
 """Words that say nothing about an operation."""
@@ -157,16 +172,18 @@ ABBREVIATIONS: Final = (
 """Parts that names of operations are made of, longer ones before those that they contain."""
 
 
+ENDINGS: Final = (("", ""), ("s", ""), ("es", ""), ("d", ""), ("ed", ""), ("ing", ""), ("ing", "e"))
+"""Endings of terms, and what may stand instead: ``loads`` is ``load``, ``comparing`` is ``compare``."""
+
+
 def concepts(word: str) -> tuple[str, ...]:
     """The concepts of a term; the term itself where it is in no list."""
     word = word.lower()
-    for form in (
-        word,
-        word.removesuffix("s"),
-        word.removesuffix("es"),
-        word.removesuffix("d"),
-        word.removesuffix("ed"),
-    ):
-        if form in _CONCEPTS:
-            return _CONCEPTS[form]
-    return (word.removesuffix("s") if len(word) > 3 else word,)
+    for ending, instead in ENDINGS:
+        form = word.removesuffix(ending) + instead if word.endswith(ending) else word
+        if form in CONCEPTS:
+            return CONCEPTS[form]
+    for ending, _ in ENDINGS:
+        if len(word) > len(ending) + 2 and ending and word.endswith(ending):
+            return (word.removesuffix(ending),)
+    return (word,)

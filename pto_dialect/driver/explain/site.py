@@ -23,7 +23,6 @@ from ..reference.operations import TITLES, computes, pipe, targets
 from .layouts import BY_NAME
 from .operation import operation_page
 from .page import Block, Code, Page, Picture, Section, Table, Text, code, plain, segments
-from .purposes import PURPOSES
 from .terms import terms
 
 TERMS = (
@@ -144,22 +143,13 @@ if __name__ == "__main__":
     main()
 
 
-_SEARCHED = frozenset({"Overview", "Forms", "Operands", "Attributes", "Clauses", "Families", "All terms"})
-_UNSEARCHED = " { data-search-exclude }"
-"""Sections whose words are those of other pages are left out of the search."""
-
-
 def render(page: Page) -> str:
-    """The whole page; it is found before others by a search for its name."""
-    head = ["---", f"title: {json.dumps(page.title)}", "search:", "  boost: 8"]
-    if page.title in PURPOSES:
-        # Tags count most in a search.
-        head += ["tags:", *(f"  - {json.dumps(phrase)}" for phrase in PURPOSES[page.title])]
-    lines = [*head, "---", "", f"# {html.escape(page.title)}", ""]
+    """The whole page."""
+    lines = ["---", f"title: {json.dumps(page.title)}", "---", "", f"# {html.escape(page.title)}", ""]
     if page.summary:
         lines += [inline(page.summary), ""]
     for section in page.sections:
-        lines += [f"## {section.title}{'' if section.title in _SEARCHED else _UNSEARCHED}", ""]
+        lines += [f"## {section.title}", ""]
         for block in section.blocks:
             lines += [*_lines(block), ""]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -51,7 +51,7 @@ class Proof:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """The verdicts as diagnostics, with what their runs have shown, behind the errors."""
+        """The verdicts as diagnostics, with what their runs have shown, after the errors."""
         found = [*self.errors]
         for verdict, run in zip(self.verdicts, self.replays, strict=True):
             one = diagnostic_of(verdict)

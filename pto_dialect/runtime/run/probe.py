@@ -66,7 +66,7 @@ def wanted_bytes(
     where integers in these buffers are ``number``.
 
     Arrays for pointers may have any size, at least one element; they are unchanged. Raises ``BindingError`` as a run
-    does, and ``ProgramError``, unless the bytes ``to_error`` are asked for: those before the error that ends a run.
+    does, and ``ProgramError``, unless the bytes ``to_error`` are requested: those before the error that ends a run.
     """
     bound = kernel.bind(values)
     grown: dict[int, GrowingArena] = {}

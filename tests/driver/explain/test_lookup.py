@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pto_dialect.driver.explain.guides import page_text
 from pto_dialect.driver.explain.layouts import BY_NAME, order, places
 from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
 from pto_dialect.driver.explain.lookup import UnknownWordError, explain
-from pto_dialect.driver.explain.search import search
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.targets.tile_layouts import NZ_ACC, ZZ_SCALE
 
-QUESTIONS = Path(__file__).parent / "questions.txt"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,15 @@ def test_plain_words_find_operations() -> None:
     assert text.index("pto.trowmax") < text.index("pto.trowargmax")
 
 
-def test_the_right_operation_comes_first() -> None:
-    lines = [line for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    rows = [(question.strip(), answers.split()) for question, _, answers in (line.partition("|") for line in lines)]
-    assert len(rows) == 50 and all(answer in OPS for _, answers in rows for answer in answers)
-    missed = [question for question, answers in rows if search(question, 1)[0] not in answers]
-    assert len(missed) <= 5, missed
-    assert all(set(search(question, 4)) & set(answers) for question, answers in rows)
+def test_a_page_of_the_documentation_is_printed() -> None:
+    assert explain("docs/cycles.md") == explain("cycles") == (DOCS / "cycles.md").read_text(encoding="utf-8")
+    part = explain("sanitizers#suppress-findings")
+    assert part.startswith("## Suppress findings\n") and "\n## " not in part
+
+
+@pytest.mark.parametrize("word", ["docs/../README.md", "../README", "no-such-page", "/etc/passwd.md", "docs/index.txt"])
+def test_other_files_are_no_pages(word: str) -> None:
+    assert page_text(word) is None
 
 
 def test_operations_are_listed() -> None:

@@ -1,0 +1,20 @@
+"""The index of the search as data, for the search box of the site: what :mod:`.search` ranks, and its synonyms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .documents import documents
+from .search_words import CONCEPTS, ENDINGS, PHRASES, STOP
+
+
+def search_index() -> dict[str, Any]:
+    """Documents in their order as rows of fields, concepts by word, endings of terms, terms that say nothing, and
+    phrases as pairs of a regular expression and what replaces it (``$1`` is its group), as JavaScript has them."""
+    return {
+        "documents": [list(document) for document in documents()],
+        "synonyms": CONCEPTS,
+        "endings": ENDINGS,
+        "silent": sorted(STOP),
+        "phrases": [(pattern.pattern, meant.replace("\\1", "$1")) for pattern, meant in PHRASES],
+    }
