@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -18,7 +18,7 @@ from time import process_time
 from pto_dialect.ir.core.facts.pipe import Pipe
 
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, evaluate, holds, symbols_of
-from .model import UNDETERMINED, Access, Loop, Model, Statement, UndecidedError
+from .model import UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError
 from .order_rules import kind_of, needs_order, streams
 from .overlap import Overlap, overlap_at
 
@@ -28,6 +28,8 @@ _LOOKS = 500
 """Executions after which the time is looked at."""
 Numbers = dict[Symbol, int]
 Clock = dict[Pipe, int]
+Key = tuple[Pipe, Pipe, int, Hashable]
+"""Both pipes and the number of a signal, and its channel; of work its pipe and its rank there."""
 
 
 @dataclass(eq=False)
@@ -37,7 +39,7 @@ class Instance:
     statement: Statement
     values: Numbers
     certain: bool
-    key: tuple[Pipe, Pipe, int] | None = None
+    key: Key | None = None
     known: Clock = field(default_factory=dict)
     rank: int = 0
     """Its number among the operations of its pipe."""
@@ -153,20 +155,23 @@ def _begun(model: Model, arguments: Numbers, limit: Limit) -> tuple[list[Instanc
 
 
 class Run:
-    """One call of a function."""
+    """One call of a function. In an ``ordered`` one, whatever others may order is in order."""
 
-    def __init__(self, model: Model, arguments: Numbers, limit: Limit) -> None:
+    def __init__(self, model: Model, arguments: Numbers, limit: Limit, ordered: bool = False) -> None:
         self.model = model
         self.limit = limit
+        self.ordered = ordered
+        self.told: Clock = {}
+        """What others may know to be complete."""
         self.faults: list[Fault] = []
         self.clocks: dict[Pipe, Clock] = {pipe: {} for pipe in PIPES}
         self.counts: Clock = dict.fromkeys(PIPES, 0)
         self.queues: dict[Pipe, deque[Instance]] = {pipe: deque() for pipe in PIPES}
-        self.tokens: dict[tuple[Pipe, Pipe, int], deque[tuple[Instance, Clock]]] = {}
+        self.tokens: dict[Key, deque[tuple[Instance, Clock]]] = {}
         self.released: dict[int, Clock] = {}
         self.held: dict[tuple[Pipe, int], Instance] = {}
-        self.pending: dict[tuple[Pipe, Pipe, int], list[Instance]] = {}
-        self.waits: dict[tuple[Pipe, Pipe, int], int] = {}
+        self.pending: dict[Key, list[Instance]] = {}
+        self.waits: dict[Key, int] = {}
         self.memory: dict[tuple[str, object], dict[int, _Earlier]] = {}
         begun, is_whole = _begun(model, arguments, limit)
         self._go(begun, is_whole)
@@ -210,7 +215,7 @@ class Run:
         if signal.kind == "join":
             return self._join(one)
         number = evaluate(signal.number, one.values)
-        one.key = (signal.source, signal.target, number)
+        one.key = (signal.source, signal.target, number, signal.channel)
         if signal.kind in ("set", "wait"):
             if not 0 <= number < _FLAGS:
                 self.faults.append(Fault(FaultKind.ID_RANGE, one, None, one.certain))
@@ -308,13 +313,25 @@ class Run:
             _learn(self.released.setdefault(one.key[2], {}), carried)
         elif signal.kind == "get":
             _learn(clock, self.released.get(one.key[2], {}))
+        elif signal.is_vague:
+            if self.ordered:
+                self._told(pipe, signal)
         else:
             clock[pipe] = self.counts[pipe]
+
+    def _told(self, pipe: Pipe, signal: Signal) -> None:
+        """What others, or forms of an operation, may order."""
+        if signal.kind == "take":
+            _learn(self.clocks[pipe], self.told)
+            return
+        clock = self.told if signal.kind == "post" else self.clocks[pipe]
+        for source in {pipe, *signal.drains}.intersection(PIPES):
+            _learn(clock, {**self.clocks[source], source: self.counts[source]})
 
     def _finish(self, one: Instance, pipe: Pipe) -> None:
         """Work: its number on its pipe, and what is complete before it."""
         one.known = dict(self.clocks[pipe])
-        one.key = (pipe, pipe, self.counts[pipe])
+        one.key = (pipe, pipe, self.counts[pipe], None)
 
     # ------------------------------------------------------------ accesses
 

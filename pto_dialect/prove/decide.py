@@ -66,7 +66,7 @@ def decide(model: Model, seconds: float = SECONDS) -> Verdict:
     ``ModuleNotFoundError`` where the library for sets is needed and not installed."""
     if not used_symbols(model):
         try:
-            return _of_run(model, Run(model, {}, Limit(_LONG, process_time() + _SHARE * seconds / 2)))
+            return _of_run(model, process_time() + _SHARE * seconds / 2)
         except UndecidedError as error:
             if error.op is not None:
                 raise
@@ -74,18 +74,27 @@ def decide(model: Model, seconds: float = SECONDS) -> Verdict:
 
 
 def _verdict(model: Model, answer: Answer, **rest: Any) -> Verdict:
-    assumptions = tuple(text for text, _ in model.facts if text)
-    return Verdict(model.name, model.core, model.function, answer, assumptions=assumptions, **rest)
+    return Verdict(model.name, model.core, model.function, answer, assumptions=model.assumptions, **rest)
 
 
-def _of_run(model: Model, run: Run) -> Verdict:
+def _of_run(model: Model, end: float) -> Verdict:
     """The verdict about a function that has one course only."""
-    fault = smallest(run.faults)
+    faults = Run(model, {}, Limit(_LONG, end)).faults
+    if not faults:
+        return _verdict(model, Answer.PROVEN)
+    fault = _shown(model, {}, Limit(_LONG, end)) if model.is_vague else smallest(faults)
     if fault is not None:
         return _verdict(model, Answer.REFUTED, witness=Witness({}, fault))
-    if run.faults:
-        return _widened(model, run.faults[0].first.statement.op, run.faults[0])
-    return _verdict(model, Answer.PROVEN)
+    if smallest(faults) is not None:
+        faults = [one for one in faults if one.certain]
+        reason = "it may be out of order, unless other cores, or other forms of an operation, order it"
+        return _verdict(model, Answer.UNDECIDED, reason=reason, op=(faults[0].second or faults[0].first).statement.op)
+    return _widened(model, faults[0].first.statement.op, faults[0])
+
+
+def _shown(model: Model, arguments: dict[Symbol, int], limit: Limit) -> Fault | None:
+    """The smallest fault of a call that is wrong whatever other cores do."""
+    return smallest(Run(model, arguments, limit, model.is_vague).faults)
 
 
 def _widened(model: Model, op: Operation, fault: Fault) -> Verdict:
@@ -172,7 +181,7 @@ def _small_calls(model: Model, end: float) -> Verdict | None:
                 return None
             if not _fits(model, arguments):
                 continue
-            fault = smallest(Run(model, arguments, Limit(_STEPS // 10, end)).faults)
+            fault = _shown(model, arguments, Limit(_STEPS // 10, end))
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError:
@@ -226,7 +235,7 @@ def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], e
         for number, arguments in zip(range(_REPLAYS), smallest_points(relations, union), strict=False):
             if number and process_time() > end:
                 break
-            fault = smallest(Run(model, arguments, Limit(_STEPS if number else _LONG, end)).faults)
+            fault = _shown(model, arguments, Limit(_STEPS if number else _LONG, end))
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError as error:

@@ -73,7 +73,7 @@ def verdict_of(
     try:
         model = read_function(function, core, target)
         _assume(model, assumptions)
-        facts = tuple(text for text, _ in model.facts if text)
+        facts = model.assumptions
         return decide(model, seconds)
     except UndecidedError as error:
         reason, op = error.reason, error.op

@@ -93,13 +93,23 @@ class Access:
 @dataclass(frozen=True)
 class Signal:
     """What a statement says about the order: ``set``, ``wait``, ``get``, ``release``, ``barrier`` (of pipe ``source``)
-    or ``join`` (work of ``drains`` is complete for all pipes). ``number`` is that of the flag or of the buffer."""
+    or ``join`` (work of ``drains`` is complete for all pipes). ``number`` is that of the flag or of the buffer;
+    flags of one ``channel`` are apart from all others.
+
+    ``post`` tells others that the work of its pipe, and of ``drains``, is complete, ``take`` waits for them: what they
+    order is not known. ``perhaps`` is a join that some forms of an operation have."""
 
     kind: str
     source: Pipe
     target: Pipe
     number: Expr = ZERO
     drains: frozenset[Pipe] = frozenset()
+    channel: Hashable = None
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether it is not known what it orders."""
+        return self.kind in ("post", "take", "perhaps")
 
 
 @dataclass(eq=False)
@@ -123,7 +133,7 @@ class Statement:
 @dataclass
 class Model:
     """A function as one kind of core runs it. ``body`` is in the order of the text, ``symbols`` are all that are not
-    iterations, ``facts`` conditions on them that hold for each launch."""
+    iterations, ``facts`` conditions on them that hold for each launch, ``assumed`` what else a verdict rests on."""
 
     name: str
     function: Operation
@@ -133,3 +143,14 @@ class Model:
     statements: list[Statement]
     symbols: list[Symbol]
     facts: list[tuple[str, Condition]]
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether others may order what nothing in it orders."""
+        return any(one.signal is not None and one.signal.is_vague for one in self.statements)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a verdict rests on: what a user states, and what the prover takes for granted."""
+        return (*(text for text, _ in self.facts if text), *self.assumed)

@@ -40,6 +40,7 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
+from .entries import is_entry, object_of
 from .expressions import TRUE, Condition, Expr, Ordinal, Varying, both, negated, symbols_of
 from .values import Numbers
 
@@ -158,6 +159,11 @@ class Places:
             return self._after(op, value.index)
         if has_role(op, Role.VIEW):
             return [self._viewed(place, op, value) for place in self.of(op.operands[0])]
+        if is_entry(op):
+            # A queue gives it another slot each time.
+            extent, _ = self._tile_size(value.type)
+            root = object_of(value, self.profile.arch)
+            return [Place(self.space(value), root, Expr(0) if root is value else None, extent, certain=False)]
         if (is_pto(op) and isinstance(value.type, (TileBufType, MemRefType))) or has_role(op, Role.ALLOCATION):
             extent, sure = self._tile_size(value.type)
             return [Place(self.space(value), value, Expr(0), extent, sure)]

@@ -29,13 +29,12 @@ from .carried import Bounds, LoopNumbers, bind_carried
 from .carried_handles import LoopPlaces, bind_handles
 from .expressions import FALSE, TRUE, Condition, both, negated
 from .model import UNDETERMINED, Access, Interval, Loop, Model, Signal, Statement, UndecidedError
+from .outside import assumed_for, involves_others, steps_of
 from .places import GLOBAL, MEMORY, Places
 from .scopes import summary
 from .signals import signal_of
 from .values import Launch, Numbers, bind_arguments, launch_facts
 
-_OTHERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
-"""Signals from and to others."""
 _MOST = 20_000
 """Statements and loops of one function that are read."""
 _DEEPEST = 24
@@ -57,7 +56,8 @@ def read_function(function: Operation, core: str | None, target: str | None) -> 
     reader.function(function, numbers, places)
     facts = [("", fact) for fact in launch_facts(launch.symbols)]
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
-    return Model(name, function, core, profile.arch, reader.body, reader.statements, launch.symbols, facts)
+    assumed = tuple(reader.assumed)
+    return Model(name, function, core, profile.arch, reader.body, reader.statements, launch.symbols, facts, assumed)
 
 
 class _Reader:
@@ -73,6 +73,8 @@ class _Reader:
         # If there are sections for one kind of core, it also runs the code outside of them.
         self.alone = {section_of(inner) for inner in walk(function)} <= {core, "simt", ""}
         self.calls: list[Operation] = []
+        self.assumed: dict[str, None] = {}
+        """What the verdict rests on."""
 
     def function(self, function: Operation, numbers: Numbers, places: Places) -> None:
         """Reads the whole body of a function."""
@@ -223,10 +225,11 @@ class _Reader:
                 self.add(op, where, Pipe.S, found, None, stores_asynchronously(op, arch))
             return
         spec = op_spec(type(op))
-        if has_role(op, _OTHERS):
-            raise UndecidedError(op, "signals between cores are not followed")
-        if spec.queue is not None:
-            raise UndecidedError(op, "queues between cores are not followed")
+        if involves_others(op):
+            self.assumed.update(dict.fromkeys(assumed_for(op)))
+            for step in steps_of(op, places):
+                self.add(op, where, step.pipe, step.accesses, step.signal)
+            return
         signal = signal_of(op, numbers, arch)
         if signal is not None and not where.certain and signal.kind not in ("join", "barrier"):
             raise UndecidedError(op, f"whether it runs, or how often, {UNDETERMINED}")

@@ -5,7 +5,7 @@ Source: docs/reference/order-proof.md, "Sets".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -89,22 +89,28 @@ class Relations:
 
     def signals(self) -> Iterator[Suspicion]:
         """Matches sets and waits; yields what does not match."""
-        groups: dict[tuple[str, Pipe, Pipe, int | None], tuple[list[Statement], list[Statement]]] = {}
+        groups: dict[tuple[Hashable, ...], tuple[list[Statement], list[Statement]]] = {}
         for one in self.model.statements:
             if one.signal is not None and one.signal.kind in ("set", "wait", "get", "release"):
                 yield from self._ids(one)
         for family, first in (("flag", "set"), ("lock", "get")):
             names = ("set", "wait") if family == "flag" else ("get", "release")
             members = [one for one in self.model.statements if one.signal is not None and one.signal.kind in names]
-            open_ = {(o.signal.source, o.signal.target) for o in members if o.signal and o.signal.number.terms}
+            open_ = {
+                (o.signal.source, o.signal.target, o.signal.channel)
+                for o in members
+                if o.signal and o.signal.number.terms
+            }
             for one in members:
                 assert one.signal is not None
-                pipes = one.signal.source, one.signal.target
+                pipes = one.signal.source, one.signal.target, one.signal.channel
                 number = None if pipes in open_ else one.signal.number.constant
                 sets, waits = groups.setdefault((family, *pipes, number), ([], []))
                 (sets if one.signal.kind == first else waits).append(one)
-        for (family, source, target, _), (sets, waits) in groups.items():
-            yield from self._match(family, source, target, sets, waits)
+        for (family, *_), (sets, waits) in groups.items():
+            signal = (sets or waits)[0].signal
+            assert signal is not None
+            yield from self._match(str(family), signal.source, signal.target, sets, waits)
         self._locks()
         self._barriers()
         yield from self.deadlocks()
