@@ -18,18 +18,18 @@ from time import process_time
 from pto_dialect.ir.core.facts.pipe import Pipe
 
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, evaluate, holds, symbols_of
-from .model import UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError
-from .order_rules import kind_of, needs_order, streams
+from .model import PIPES, UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError, Unit
+from .order_rules import kind_of, may_refute, needs_order, streams
 from .overlap import Overlap, overlap_at
 
-PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 _FLAGS, _BUFFERS = 8, 32
 _LOOKS = 500
 """Executions after which the time is looked at."""
+_TOO_MANY = "it executes too many operations to follow each of them"
 Numbers = dict[Symbol, int]
-Clock = dict[Pipe, int]
-Key = tuple[Pipe, Pipe, int, Hashable]
-"""Both pipes and the number of a signal, and its channel; of work its pipe and its rank there."""
+Clock = dict[Unit, int]
+Key = tuple[Unit, Pipe, int, Hashable]
+"""Both ends and the number of a signal, and its channel; of work its pipe and its rank there."""
 
 
 @dataclass(eq=False)
@@ -63,6 +63,7 @@ class FaultKind(StrEnum):
     RACE_WAW = "race-waw"
     RACE_SAME_PIPE = "race-same-pipe"
     RACE_INVERTED = "race-inverted"
+    RACE_CROSS_CORE = "race-cross-core"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Limit:
         """Takes one of them. Raises :class:`UndecidedError` if there are no more."""
         self.steps -= 1
         if self.steps < 0 or (not self.steps % _LOOKS and process_time() > self.end):
-            raise UndecidedError(None, "it executes too many operations to follow each of them")
+            raise UndecidedError(None, _TOO_MANY)
 
 
 def instances(model: Model, arguments: Numbers, limit: Limit) -> Iterator[Instance]:
@@ -161,15 +162,18 @@ class Run:
         self.model = model
         self.limit = limit
         self.ordered = ordered
-        self.told: Clock = {}
+        self.known_outside: Clock = {}
         """What others may know to be complete."""
         self.faults: list[Fault] = []
-        self.clocks: dict[Pipe, Clock] = {pipe: {} for pipe in PIPES}
-        self.counts: Clock = dict.fromkeys(PIPES, 0)
-        self.queues: dict[Pipe, deque[Instance]] = {pipe: deque() for pipe in PIPES}
+        self.units = tuple(Unit(core, pipe) for core in range(model.cores) for pipe in PIPES)
+        self.clocks: dict[Unit, Clock] = {unit: {} for unit in self.units}
+        self.counts: Clock = dict.fromkeys(self.units, 0)
+        self.queues: dict[Unit, deque[Instance]] = {unit: deque() for unit in self.units}
+        self.joins: dict[int, Instance] = {}
+        """The join at which a core waits for its pipes."""
         self.tokens: dict[Key, deque[tuple[Instance, Clock]]] = {}
-        self.released: dict[int, Clock] = {}
-        self.held: dict[tuple[Pipe, int], Instance] = {}
+        self.released: dict[tuple[int, int], Clock] = {}
+        self.held: dict[tuple[Unit, int], Instance] = {}
         self.pending: dict[Key, list[Instance]] = {}
         self.waits: dict[Key, int] = {}
         self.memory: dict[tuple[str, object], dict[int, _Earlier]] = {}
@@ -178,44 +182,81 @@ class Run:
 
     def _go(self, all_: list[Instance], is_whole: bool) -> None:
         """Follows a call; of one that is too long its beginning, in which later signals order nothing."""
+        if not is_whole and self.model.cores > 1:
+            raise UndecidedError(None, _TOO_MANY)
         for place, one in enumerate(all_):
             one.rank = place
-        stuck = not all(self._issue(one) for one in all_)
-        if is_whole and not stuck:
-            self._end()
+        stuck = self._issued(all_)
+        if stuck or is_whole:
+            self._end(stuck)
         if not any(fault.kind is FaultKind.DEADLOCK for fault in self.faults):
             try:
                 self._races(all_)
             except UndecidedError:
                 is_whole = False
         if not is_whole and not any(fault.certain for fault in self.faults):
-            raise UndecidedError(None, "it executes too many operations to follow each of them")
+            raise UndecidedError(None, _TOO_MANY)
 
-    def _end(self) -> None:
+    def _issued(self, all_: list[Instance]) -> list[int]:
+        """Lets each core issue as long as it can; the cores that cannot reach their end."""
+        own: list[list[Instance]] = [[] for _ in range(self.model.cores)]
+        for one in all_:
+            own[one.statement.core].append(one)
+        places, moved = [0] * len(own), True
+        while moved:
+            moved = False
+            for core, those in enumerate(own):
+                while places[core] < len(those) and self._continues(core):
+                    self._issue(those[places[core]])
+                    places[core] += 1
+                    moved = True
+        return [core for core in range(len(own)) if not self._continues(core)]
+
+    def _continues(self, core: int) -> bool:
+        """Whether the scalar unit of a core waits for nothing."""
+        join = self.joins.get(core)
+        if join is not None and not self._waiting(core):
+            del self.joins[core]
+            self._join(join)
+            join = None
+        return join is None and not self.queues[Unit(core, Pipe.S)]
+
+    def _waiting(self, core: int) -> list[Instance]:
+        """What the pipes of a core wait at."""
+        return [queue[0] for unit, queue in self.queues.items() if queue and unit.core == core]
+
+    def _end(self, stuck: list[int]) -> None:
         """What still waits at the end, and what was set for nothing."""
-        waiting = [queue[0] for queue in self.queues.values() if queue]
+        waiting: list[Instance] = []
+        for core in range(self.model.cores):
+            scalar = self.queues[Unit(core, Pipe.S)]
+            waiting += [scalar[0]] if scalar else self._waiting(core)
         for one in waiting:
             self.faults.append(Fault(FaultKind.DEADLOCK, one, None, one.certain))
         if not waiting:
             for tokens in self.tokens.values():
                 for one, _ in tokens:
                     self.faults.append(Fault(FaultKind.LEFTOVER_FLAG, one, None, one.certain))
-        for one in self.held.values():
+        for one in self.held.values() if not stuck else ():
             self.faults.append(Fault(FaultKind.BUF_NESTING, one, None, one.certain))
 
     # ------------------------------------------------------------ issue
 
-    def _issue(self, one: Instance) -> bool:
-        """The scalar unit reaches an operation; False when it cannot continue."""
-        signal = one.statement.signal
-        one.known = self._settled()
+    def _issue(self, one: Instance) -> None:
+        """The scalar unit reaches an operation."""
+        signal, unit = one.statement.signal, one.statement.unit
+        one.known = dict(self.clocks[Unit(unit.core, Pipe.S)])
         if signal is None:
-            self._add(one.statement.pipe, one)
-            return True
+            self._add(unit, one)
+            return
         if signal.kind == "join":
-            return self._join(one)
+            self.joins[unit.core] = one
+            return
         number = evaluate(signal.number, one.values)
-        one.key = (signal.source, signal.target, number, signal.channel)
+        if signal.kind in ("post", "take"):
+            one.key = (Unit(0, Pipe.ALL), Pipe.ALL, number, signal.channel)
+        else:
+            one.key = (Unit(unit.core, signal.source), signal.target, number, signal.channel)
         if signal.kind in ("set", "wait"):
             if not 0 <= number < _FLAGS:
                 self.faults.append(Fault(FaultKind.ID_RANGE, one, None, one.certain))
@@ -223,12 +264,8 @@ class Run:
         elif signal.kind in ("get", "release"):
             if not 0 <= number < _BUFFERS:
                 self.faults.append(Fault(FaultKind.ID_RANGE, one, None, one.certain))
-            self._hold(one, (signal.source, number), signal.kind == "get")
-        self._add(one.statement.pipe, one)
-        if one.statement.pipe is Pipe.S and self.queues[Pipe.S]:
-            self.faults.append(Fault(FaultKind.DEADLOCK, one, None, one.certain))
-            return False
-        return True
+            self._hold(one, (unit, number), signal.kind == "get")
+        self._add(unit, one)
 
     def _count(self, one: Instance, sets: bool) -> None:
         assert one.key is not None
@@ -242,7 +279,7 @@ class Run:
         else:
             self.waits[one.key] = self.waits.get(one.key, 0) + 1
 
-    def _hold(self, one: Instance, lock: tuple[Pipe, int], gets: bool) -> None:
+    def _hold(self, one: Instance, lock: tuple[Unit, int], gets: bool) -> None:
         if (lock in self.held) == gets:
             self.faults.append(Fault(FaultKind.BUF_NESTING, one, None, one.certain))
         if gets:
@@ -250,88 +287,81 @@ class Run:
         else:
             self.held.pop(lock, None)
 
-    def _settled(self) -> Clock:
-        """What the scalar unit knows to be complete."""
-        return dict(self.clocks[Pipe.S])
-
-    def _add(self, pipe: Pipe, one: Instance) -> None:
-        self.queues[pipe].append(one)
-        moved = self._advance(pipe)
+    def _add(self, unit: Unit, one: Instance) -> None:
+        self.queues[unit].append(one)
+        moved = self._advance(unit)
         while moved:
-            moved = any([self._advance(other) for other in PIPES if self.queues[other]])
+            moved = any([self._advance(other) for other in self.units if self.queues[other]])
 
-    def _join(self, one: Instance) -> bool:
-        """All pipes complete what they have."""
+    def _join(self, one: Instance) -> None:
+        """All pipes of a core have completed what they had."""
         assert one.statement.signal is not None
-        waiting = [queue[0] for queue in self.queues.values() if queue]
-        for each in waiting:
-            self.faults.append(Fault(FaultKind.DEADLOCK, each, None, each.certain))
-        if waiting:
-            return False
-        self.counts[Pipe.S] += 1
-        scalar = self.clocks[Pipe.S]
-        for pipe in one.statement.signal.drains:
-            if pipe in self.clocks:
-                _learn(scalar, self.clocks[pipe])
-                scalar[pipe] = max(scalar.get(pipe, 0), self.counts[pipe])
-        self._finish(one, Pipe.S)
-        return True
+        core = one.statement.core
+        unit = Unit(core, Pipe.S)
+        self.counts[unit] += 1
+        scalar = self.clocks[unit]
+        for pipe in PIPES:
+            if pipe in one.statement.signal.drains:
+                other = Unit(core, pipe)
+                _learn(scalar, self.clocks[other])
+                scalar[other] = max(scalar.get(other, 0), self.counts[other])
+        self._finish(one, unit)
 
     # ------------------------------------------------------------ execution
 
-    def _advance(self, pipe: Pipe) -> bool:
-        queue, moved = self.queues[pipe], False
+    def _advance(self, unit: Unit) -> bool:
+        queue, moved = self.queues[unit], False
         while queue and self._ready(queue[0]):
-            self._execute(pipe, queue.popleft())
+            self._execute(unit, queue.popleft())
             moved = True
         return moved
 
     def _ready(self, one: Instance) -> bool:
         signal = one.statement.signal
-        if signal is None or signal.kind != "wait":
+        if signal is None or signal.is_vague or signal.kind not in ("wait", "take"):
             return True
         assert one.key is not None
         return bool(self.tokens.get(one.key))
 
-    def _execute(self, pipe: Pipe, one: Instance) -> None:
-        clock, signal = self.clocks[pipe], one.statement.signal
+    def _execute(self, unit: Unit, one: Instance) -> None:
+        clock, signal = self.clocks[unit], one.statement.signal
         _learn(clock, one.known)
-        self.counts[pipe] += 1
+        self.counts[unit] += 1
         if signal is None:
-            self._finish(one, pipe)
+            self._finish(one, unit)
             return
         assert one.key is not None
-        if signal.kind == "set":
-            carried = dict(clock)
-            carried[pipe] = self.counts[pipe]
-            self.tokens.setdefault(one.key, deque()).append((one, carried))
-        elif signal.kind == "wait":
+        if signal.is_vague:
+            if self.ordered:
+                self._vague(unit, signal)
+        elif signal.kind in ("set", "post"):
+            self.tokens.setdefault(one.key, deque()).append((one, self._done(unit)))
+        elif signal.kind in ("wait", "take"):
             _learn(clock, self.tokens[one.key].popleft()[1])
         elif signal.kind == "release":
-            carried = dict(clock)
-            carried[pipe] = self.counts[pipe]
-            _learn(self.released.setdefault(one.key[2], {}), carried)
+            _learn(self.released.setdefault((unit.core, one.key[2]), {}), self._done(unit))
         elif signal.kind == "get":
-            _learn(clock, self.released.get(one.key[2], {}))
-        elif signal.is_vague:
-            if self.ordered:
-                self._told(pipe, signal)
+            _learn(clock, self.released.get((unit.core, one.key[2]), {}))
         else:
-            clock[pipe] = self.counts[pipe]
+            clock[unit] = self.counts[unit]
 
-    def _told(self, pipe: Pipe, signal: Signal) -> None:
+    def _done(self, unit: Unit) -> Clock:
+        """What is complete when all that a pipe has begun is."""
+        return {**self.clocks[unit], unit: self.counts[unit]}
+
+    def _vague(self, unit: Unit, signal: Signal) -> None:
         """What others, or forms of an operation, may order."""
         if signal.kind == "take":
-            _learn(self.clocks[pipe], self.told)
+            _learn(self.clocks[unit], self.known_outside)
             return
-        clock = self.told if signal.kind == "post" else self.clocks[pipe]
-        for source in {pipe, *signal.drains}.intersection(PIPES):
-            _learn(clock, {**self.clocks[source], source: self.counts[source]})
+        clock = self.known_outside if signal.kind == "post" else self.clocks[unit]
+        for pipe in {unit.pipe, *signal.drains}.intersection(PIPES):
+            _learn(clock, self._done(Unit(unit.core, pipe)))
 
-    def _finish(self, one: Instance, pipe: Pipe) -> None:
+    def _finish(self, one: Instance, unit: Unit) -> None:
         """Work: its number on its pipe, and what is complete before it."""
-        one.known = dict(self.clocks[pipe])
-        one.key = (pipe, pipe, self.counts[pipe], None)
+        one.known = dict(self.clocks[unit])
+        one.key = (unit, unit.pipe, self.counts[unit], None)
 
     # ------------------------------------------------------------ accesses
 
@@ -370,30 +400,37 @@ class Run:
         bytes."""
         self.limit.take()
         statement, first = earlier.statement, earlier.access
-        index = bisect_right(earlier.ranks, one.known.get(statement.pipe, 0))
+        unit = one.statement.unit
+        index = bisect_right(earlier.ranks, one.known.get(statement.unit, 0))
         streamed = streams(statement, one.statement, first, access, self.model.arch)
         waiting = earlier.instances[index:]
+        is_sure = may_refute(statement, one.statement, access)
         # Of two transfers of one pipe the later one matters: others may have used the bytes since the first.
-        for before in reversed(waiting) if statement.pipe is one.statement.pipe else waiting:
+        for before in reversed(waiting) if statement.unit == unit else waiting:
             self.limit.take()
             if before is one or (streamed and self._same_turn(before, one)):
                 continue
+            if statement.core != unit.core and one.key is not None and before.known.get(unit, 0) >= one.key[2]:
+                # The other way round.
+                continue
             found = overlap_at(first, before.values, access, one.values)
             if found is not Overlap.NEVER:
-                certain = found is Overlap.SURELY and before.certain and one.certain
+                certain = is_sure and found is Overlap.SURELY and before.certain and one.certain
                 certain = certain and self._happens(first, before) is True and self._happens(access, one) is True
                 self.faults.append(Fault(self._kind(before, one, first, access), before, one, certain, (first, access)))
-                if not earlier.moves:
+                if not earlier.moves and statement.core == unit.core:
                     return
 
     def _same_turn(self, before: Instance, one: Instance) -> bool:
         return all(before.values[loop.ordinal] == one.values[loop.ordinal] for loop in one.statement.loops)
 
     def _kind(self, before: Instance, one: Instance, first: Access, second: Access) -> FaultKind:
+        if before.statement.core != one.statement.core:
+            return FaultKind.RACE_CROSS_CORE
         if before.statement.pipe is one.statement.pipe:
             return FaultKind.RACE_SAME_PIPE
         assert one.key is not None
-        if before.known.get(one.statement.pipe, 0) >= one.key[2]:
+        if before.known.get(one.statement.unit, 0) >= one.key[2]:
             return FaultKind.RACE_INVERTED
         return FaultKind(f"race-{kind_of(first, second)}")
 

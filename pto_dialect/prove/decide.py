@@ -19,6 +19,8 @@ from .expressions import Ordinal, Symbol, UnknownValueError, Varying, holds, sym
 from .model import Model, UndecidedError
 from .relations import Relations, Suspicion, library
 
+BLOCK = "block"
+"""Stands for the cube core and both vector cores of a block."""
 SECONDS = 2.0
 """Processor time for one function by default."""
 _STEPS = 60_000

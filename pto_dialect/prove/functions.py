@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.queues import action_of
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+
 from .assumed import condition_of
-from .decide import SECONDS, Answer, Verdict, decide
-from .model import Access, Model, UndecidedError
+from .decide import BLOCK, SECONDS, Answer, Verdict, decide
+from .model import Model, UndecidedError
+from .order_rules import needs_order
 from .overlap import Overlap, are_apart, share_object
-from .places import GLOBAL
-from .reader import cores_of, entry_functions, read_function
+from .reader import cores_of, entry_functions, read_block, read_function
 
 EXTRA = "pip install 'pto-dialect[prove]'"
 """What brings the library for sets."""
@@ -21,43 +24,43 @@ EXTRA = "pip install 'pto-dialect[prove]'"
 def verdicts(
     module: Operation, target: str | None = None, assumptions: Sequence[str] = (), seconds: float = SECONDS
 ) -> Iterator[Verdict]:
-    """The verdict about each function that no other calls, for each kind of core that runs it.
+    """The verdict about each function that no other calls, for each kind of core that runs it; one about all cores of a
+    block where these signal each other or share memory. If that is undecided, those about each core come before it.
 
     ``assumptions`` are conditions on arguments, by their names; a function without one of these arguments is judged
     without the condition. ``seconds`` is the processor time for each verdict. Raises :class:`AssumptionError`.
     """
     for function in entry_functions(module):
         cores = cores_of(function)
-        shared = _shared(function, cores, target) if len(cores) > 1 else None
+        found = _together(function, target, assumptions, seconds) if len(cores) > 1 else None
+        if found is not None and found.answer is not Answer.UNDECIDED:
+            yield found
+            continue
         for core in cores:
-            verdict = verdict_of(function, core, target, assumptions, seconds)
-            if shared is not None and verdict.answer is Answer.PROVEN:
-                reason = f"{shared.name}: the cores of a block share memory that one of them writes"
-                verdict = replace(verdict, answer=Answer.UNDECIDED, reason=reason, op=shared)
-            yield verdict
+            yield verdict_of(function, core, target, assumptions, seconds)
+        if found is not None:
+            yield found
 
 
-def _shared(function: Operation, cores: Sequence[str | None], target: str | None) -> Operation | None:
-    """An operation on one kind of core that may touch bytes that the other kind writes; ``None`` if there is none."""
+def _together(function: Operation, target: str | None, assumptions: Sequence[str], seconds: float) -> Verdict | None:
+    """The verdict about all cores of a block; ``None`` where they have nothing to do with each other."""
+    if any(has_role(op, Role.CORES | Role.BLOCKS) or action_of(op) is not None for op in walk(function)):
+        return verdict_of(function, BLOCK, target, assumptions, seconds)
     try:
-        one, other = ([*_accesses(read_function(function, core, target))] for core in cores)
+        model = read_block(function, target)
     except (UndecidedError, RecursionError):
-        return None
-    for first in one:
-        for second in other:
-            if (
-                (first.writes or second.writes)
-                and first.space == second.space == GLOBAL
-                and share_object(first, second) is not Overlap.NEVER
-                and not are_apart(first, second)
-            ):
-                return second.op
-    return None
-
-
-def _accesses(model: Model) -> Iterator[Access]:
-    for statement in model.statements:
-        yield from statement.accesses
+        return verdict_of(function, BLOCK, target, assumptions, seconds)
+    shares = any(
+        needs_order(one, other, first, second, model.arch)
+        and share_object(first, second) is not Overlap.NEVER
+        and not (first.root == second.root is not None and are_apart(first, second))
+        for one in model.statements
+        for other in model.statements
+        if one.core < other.core
+        for first in one.accesses
+        for second in other.accesses
+    )
+    return verdict_of(function, BLOCK, target, assumptions, seconds) if shares else None
 
 
 def verdict_of(
@@ -67,11 +70,11 @@ def verdict_of(
     assumptions: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Verdict:
-    """The verdict about one function on one kind of core."""
+    """The verdict about one function on one kind of core, or on all cores of a block (``BLOCK``)."""
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     facts: tuple[str, ...] = ()
     try:
-        model = read_function(function, core, target)
+        model = read_block(function, target) if core == BLOCK else read_function(function, core, target)
         _assume(model, assumptions)
         facts = model.assumptions
         return decide(model, seconds)

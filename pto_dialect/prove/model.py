@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.ir import Operation
 
@@ -16,6 +17,16 @@ from .expressions import TRUE, ZERO, Condition, Expr, Ordinal, Symbol
 
 UNDETERMINED = "depends on values that the text does not determine"
 """The end of many reasons."""
+
+
+PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
+
+
+class Unit(NamedTuple):
+    """A pipe of one of the cores; ``Pipe.ALL`` stands for all of the core."""
+
+    core: int
+    pipe: Pipe
 
 
 class UndecidedError(Exception):
@@ -38,6 +49,8 @@ class Loop:
     goes_on: Condition | None
     counter: Expr | None
     """The value of its counter."""
+    trips: Expr | None
+    """How many iterations it has."""
     body: list[Statement | Loop] = field(default_factory=list)
 
 
@@ -96,8 +109,8 @@ class Signal:
     or ``join`` (work of ``drains`` is complete for all pipes). ``number`` is that of the flag or of the buffer;
     flags of one ``channel`` are apart from all others.
 
-    ``post`` tells others that the work of its pipe, and of ``drains``, is complete, ``take`` waits for them: what they
-    order is not known. ``perhaps`` is a join that some forms of an operation have."""
+    ``post`` signals to others that the work of its pipe, and of ``drains``, is complete, ``take`` waits for them.
+    Without a channel what they order is not known. ``perhaps`` is a join that some forms of an operation have."""
 
     kind: str
     source: Pipe
@@ -109,14 +122,14 @@ class Signal:
     @property
     def is_vague(self) -> bool:
         """Whether it is not known what it orders."""
-        return self.kind in ("post", "take", "perhaps")
+        return self.kind in ("post", "take", "perhaps") and self.channel is None
 
 
 @dataclass(eq=False)
 class Statement:
     """An operation with work or a signal. ``loops`` surround it, ``position`` has its positions in the bodies of the
     function and of each loop, ``condition`` is the one under which it runs in an iteration; if ``certain``, it
-    does then. ``asynchronous``: a store of the scalar unit."""
+    does then. ``asynchronous``: a store of the scalar unit. ``core`` is the number of its core."""
 
     op: Operation
     number: int
@@ -128,12 +141,19 @@ class Statement:
     accesses: tuple[Access, ...] = ()
     signal: Signal | None = None
     asynchronous: bool = False
+    core: int = 0
+
+    @property
+    def unit(self) -> Unit:
+        """Its pipe on its core."""
+        return Unit(self.core, self.pipe)
 
 
 @dataclass
 class Model:
-    """A function as one kind of core runs it. ``body`` is in the order of the text, ``symbols`` are all that are not
-    iterations, ``facts`` conditions on them that hold for each launch, ``assumed`` what else a verdict rests on."""
+    """A function as one kind of core runs it, or as ``cores`` cores of a block do. ``body`` is in the order of the
+    text, core after core, ``symbols`` are all that are not iterations, ``facts`` conditions on them that hold for each
+    launch, ``assumed`` what else a verdict rests on."""
 
     name: str
     function: Operation
@@ -144,6 +164,7 @@ class Model:
     symbols: list[Symbol]
     facts: list[tuple[str, Condition]]
     assumed: tuple[str, ...] = ()
+    cores: int = 1
 
     @property
     def is_vague(self) -> bool:

@@ -20,6 +20,10 @@ LOCAL_STORES = "ub"
 """The memory to which stores of the scalar unit are asynchronous."""
 
 
+CUBE = 0
+"""The number of the cube core in a block; those of vector cores follow."""
+
+
 class _Position(NamedTuple):
     op: Operation
     number: int
@@ -38,6 +42,8 @@ def needs_order(earlier: Statement, later: Statement, first: Access, second: Acc
     kind = kind_of(first, second)
     if kind is None or first.space != second.space:
         return False
+    if earlier.core != later.core:
+        return _is_shared(first.space, earlier, later) and not _both_add(first, second)
     if earlier.pipe is not later.pipe:
         if earlier.pipe is Pipe.S:
             return earlier.asynchronous and first.writes and first.space == LOCAL_STORES
@@ -49,6 +55,18 @@ def needs_order(earlier: Statement, later: Statement, first: Access, second: Acc
     if first.space == GLOBAL:
         return earlier.pipe in (Pipe.MTE3, Pipe.FIX)
     return earlier.pipe is Pipe.MTE2
+
+
+def _is_shared(space: str, one: Statement, other: Statement) -> bool:
+    """Whether two cores of a block may access the same bytes of a memory: global memory, or that of one of them."""
+    owners = {CUBE} if space != LOCAL_STORES else {one.core, other.core} - {CUBE}
+    return space == GLOBAL or (len(owners) == 1 and {one.core, other.core} != owners)
+
+
+def may_refute(earlier: Statement, later: Statement, access: Access) -> bool:
+    """Whether it is certain that two accesses are out of order if nothing orders them. Between cores only transfers of
+    global memory are: how the scalar units and the memories of others take part is widened."""
+    return earlier.core == later.core or (access.space == GLOBAL and Pipe.S not in (earlier.pipe, later.pipe))
 
 
 def streams(earlier: Statement, later: Statement, first: Access, second: Access, arch: str) -> bool:

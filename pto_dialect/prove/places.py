@@ -40,7 +40,7 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
-from .entries import is_entry, object_of
+from .cores.entries import is_entry, object_of
 from .expressions import TRUE, Condition, Expr, Ordinal, Varying, both, negated, symbols_of
 from .values import Numbers
 

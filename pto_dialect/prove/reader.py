@@ -27,9 +27,11 @@ from .accesses import accesses_of
 from .blocks import Entries, forward_order
 from .carried import Bounds, LoopNumbers, bind_carried
 from .carried_handles import LoopPlaces, bind_handles
+from .cores.between import CORES, channelled
+from .cores.outside import assumed_for, involves_others, steps_of
 from .expressions import FALSE, TRUE, Condition, both, negated
 from .model import UNDETERMINED, Access, Interval, Loop, Model, Signal, Statement, UndecidedError
-from .outside import assumed_for, involves_others, steps_of
+from .order_rules import CUBE
 from .places import GLOBAL, MEMORY, Places
 from .scopes import summary
 from .signals import signal_of
@@ -45,26 +47,47 @@ def read_function(function: Operation, core: str | None, target: str | None) -> 
     """The model of a function as the cores of kind ``core`` run it. Raises :class:`UndecidedError`."""
     profile = profile_of(function, target)
     launch = Launch()
-    numbers = LoopNumbers(launch)
-    places = LoopPlaces(profile, numbers)
-    region = function.regions[0]
-    bind_arguments(numbers, region.blocks[0].args)
-    for value in region.blocks[0].args:
-        if isinstance(value.type, MEMORY):
-            places.bind(value, (places.argument(value),))
     reader = _Reader(core, profile, function)
-    reader.function(function, numbers, places)
+    reader.whole(function, launch)
     facts = [("", fact) for fact in launch_facts(launch.symbols)]
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     assumed = tuple(reader.assumed)
     return Model(name, function, core, profile.arch, reader.body, reader.statements, launch.symbols, facts, assumed)
 
 
-class _Reader:
-    """Collects the statements of one function."""
+def read_block(function: Operation, target: str | None) -> Model:
+    """The model of a function as the cores of a block run it together. Raises :class:`UndecidedError`."""
+    profile = profile_of(function, target)
+    launch = Launch()
+    body: list[Statement | Loop] = []
+    statements: list[Statement] = []
+    assumed: dict[str, None] = {}
+    last = 0
+    for number in CORES:
+        launch.core = number
+        reader = _Reader("cube" if number == CUBE else "vector", profile, function, number, is_block=True)
+        reader.count = last
+        reader.whole(function, launch)
+        last = reader.count
+        body += reader.body
+        statements += reader.statements
+        assumed |= reader.assumed
+    facts = [("", fact) for fact in launch_facts(launch.symbols)]
+    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    return Model(
+        name, function, "block", profile.arch, body, statements, launch.symbols, facts, tuple(assumed), len(CORES)
+    )
 
-    def __init__(self, core: str | None, profile: Profile, function: Operation) -> None:
+
+class _Reader:
+    """Collects the statements of one function, for the core ``number`` of a block if ``is_block``."""
+
+    def __init__(
+        self, core: str | None, profile: Profile, function: Operation, number: int = 0, is_block: bool = False
+    ) -> None:
         self.core = core
+        self.number = number
+        self.is_block = is_block
         self.profile = profile
         self.symbols = Symbols()
         self.body: list[Statement | Loop] = []
@@ -76,8 +99,15 @@ class _Reader:
         self.assumed: dict[str, None] = {}
         """What the verdict rests on."""
 
-    def function(self, function: Operation, numbers: Numbers, places: Places) -> None:
+    def whole(self, function: Operation, launch: Launch) -> None:
         """Reads the whole body of a function."""
+        numbers = LoopNumbers(launch)
+        places = LoopPlaces(self.profile, numbers)
+        args = function.regions[0].blocks[0].args
+        bind_arguments(numbers, args)
+        for value in args:
+            if isinstance(value.type, MEMORY):
+                places.bind(value, (places.argument(value),))
         where = _Where(self.body, (), (), TRUE, True, self.core is None or self.alone)
         self.blocks(function.regions[0], where, numbers, places)
 
@@ -147,7 +177,7 @@ class _Reader:
         bounds = Bounds(numbers, op)
         bind_carried(numbers, op, bounds)
         bind_handles(places, op, bounds)
-        loop = Loop(op, self._next(), bounds.ordinal, bounds.goes_on, bounds.counter)
+        loop = Loop(op, self._next(), bounds.ordinal, bounds.goes_on, bounds.counter, bounds.trips)
         inside = where.inside(loop, bounds.goes_on is not None)
         self.block(op.regions[0].block, inside, numbers, places)
         if loop.body:
@@ -227,7 +257,12 @@ class _Reader:
         spec = op_spec(type(op))
         if involves_others(op):
             self.assumed.update(dict.fromkeys(assumed_for(op)))
-            for step in steps_of(op, places):
+            steps = steps_of(op, places)
+            if self.is_block:
+                steps = channelled(op, steps, self.number, numbers, arch)
+            for step in steps:
+                if not where.certain and step.signal is not None and not step.signal.is_vague:
+                    raise UndecidedError(op, f"whether it runs, or how often, {UNDETERMINED}")
                 self.add(op, where, step.pipe, step.accesses, step.signal)
             return
         signal = signal_of(op, numbers, arch)
@@ -261,7 +296,17 @@ class _Reader:
         number = self._next()
         position = (*where.position, number)
         statement = Statement(
-            op, number, pipe, where.loops, position, where.condition, where.certain, accesses, signal, asynchronous
+            op,
+            number,
+            pipe,
+            where.loops,
+            position,
+            where.condition,
+            where.certain,
+            accesses,
+            signal,
+            asynchronous,
+            self.number,
         )
         where.body.append(statement)
         self.statements.append(statement)

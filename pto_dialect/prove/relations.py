@@ -12,12 +12,12 @@ from typing import Any
 
 from pto_dialect.ir.core.facts.pipe import Pipe
 
-from .model import Access, Model, Statement, UndecidedError
+from .cores.counted import are_alike, ordinals
+from .model import PIPES, Access, Model, Statement, UndecidedError, Unit
 from .order_rules import needs_order, streams
 from .overlap import Overlap, are_apart, share_object
 from .sets import ModelText, SetText
 
-PIPES = (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 _FLAGS, _BUFFERS = 8, 32
 _STEPS = 300_000
 """What one operation of the library may cost."""
@@ -58,10 +58,10 @@ class Relations:
         self.facts = self.set(f"{{ : {' and '.join(known) or 'true'} }}").params()
         self.less = self.isl.Map.lex_lt(self.space.get_space())
         self.not_after = self.isl.Map.lex_ge(self.space.get_space())
-        self.edges: dict[tuple[Pipe, Pipe], Any] = {}
-        self.joins: list[tuple[frozenset[Pipe], Any]] = []
-        self.inverted: list[tuple[Pipe, Pipe, Any, Statement]] = []
-        """Flags whose waits are before their sets in the text: the pipes, and the set of each wait."""
+        self.edges: dict[tuple[Unit, Unit], Any] = {}
+        self.joins: list[tuple[int, frozenset[Pipe], Any]] = []
+        self.inverted: list[tuple[Unit, Unit, Any, Statement]] = []
+        """Signals whose waits need not be after their sets in the text: the pipes, and the set of each wait."""
         self._reached: dict[int, _Reach] = {}
 
     def set(self, text: str) -> Any:
@@ -97,20 +97,19 @@ class Relations:
             names = ("set", "wait") if family == "flag" else ("get", "release")
             members = [one for one in self.model.statements if one.signal is not None and one.signal.kind in names]
             open_ = {
-                (o.signal.source, o.signal.target, o.signal.channel)
+                (o.core, o.signal.source, o.signal.target, o.signal.channel)
                 for o in members
                 if o.signal and o.signal.number.terms
             }
             for one in members:
                 assert one.signal is not None
-                pipes = one.signal.source, one.signal.target, one.signal.channel
+                pipes = one.core, one.signal.source, one.signal.target, one.signal.channel
                 number = None if pipes in open_ else one.signal.number.constant
                 sets, waits = groups.setdefault((family, *pipes, number), ([], []))
                 (sets if one.signal.kind == first else waits).append(one)
         for (family, *_), (sets, waits) in groups.items():
-            signal = (sets or waits)[0].signal
-            assert signal is not None
-            yield from self._match(str(family), signal.source, signal.target, sets, waits)
+            yield from self._match(str(family), sets, waits)
+        yield from self._between_cores()
         self._locks()
         self._barriers()
         yield from self.deadlocks()
@@ -156,9 +155,11 @@ class Relations:
         assert one.signal is not None and other.signal is not None
         return self.text.both(one, other).equal(one.signal.number, other.signal.number)
 
-    def _match(
-        self, family: str, source: Pipe, target: Pipe, sets: list[Statement], waits: list[Statement]
-    ) -> Iterator[Suspicion]:
+    def _match(self, family: str, sets: list[Statement], waits: list[Statement]) -> Iterator[Suspicion]:
+        """Matches the signals of two pipes and of one number."""
+        one = (sets or waits)[0]
+        assert one.signal is not None
+        source, target = Unit(one.core, one.signal.source), Unit(one.core, one.signal.target)
         self.check((sets or waits)[0])
         starts, ends = (self.times(each, True).intersect_params(self.facts) for each in (sets, waits))
         matched = self._nearest(sets, waits, True)
@@ -189,31 +190,95 @@ class Relations:
             again = matched.apply_range(matched.reverse())
             yield "overfull-flag", again.subtract(self.isl.Map.identity(again.get_space())).domain()
 
+    def _between_cores(self) -> Iterator[Suspicion]:
+        """Matches the signals from one core to another."""
+        channels: dict[Hashable, tuple[list[Statement], list[Statement]]] = {}
+        for one in self.model.statements:
+            if one.signal is not None and one.signal.kind in ("post", "take") and not one.signal.is_vague:
+                posts, takes = channels.setdefault(one.signal.channel, ([], []))
+                (posts if one.signal.kind == "post" else takes).append(one)
+        for posts, takes in channels.values():
+            yield from self._counted(posts, takes)
+
+    def _counted(self, posts: list[Statement], takes: list[Statement]) -> Iterator[Suspicion]:
+        """Each wait takes the signal that has as many before it."""
+        first = (takes or posts)[0]
+        self.check(first)
+        if len({one.unit for one in posts}) > 1 or len({one.unit for one in takes}) > 1:
+            raise UndecidedError(first.op, "several pipes share the signal")
+        starts, ends = (self.times(each, True).intersect_params(self.facts) for each in (posts, takes))
+        matched = self._matched(posts, takes, starts, ends)
+        if matched is None:
+            raise UndecidedError(first.op, "which of the signals it takes is not known")
+        yield from self._suspect("deadlock", ends.subtract(matched.domain()), first)
+        yield from self._suspect("leftover-flag", starts.subtract(matched.range()), (posts or takes)[0])
+        if posts and takes:
+            source, target = posts[0].unit, takes[0].unit
+            self.inverted.append((source, target, matched, takes[0]))
+            self._add(source, target, matched.reverse())
+
+    def _matched(self, posts: list[Statement], takes: list[Statement], starts: Any, ends: Any) -> Any:
+        """The signal of each wait; ``None`` where it is not known."""
+        first, second = ordinals(posts), ordinals(takes)
+        if first is not None and second is not None:
+            pieces = [
+                self._piece(take, post, [self.text.both(post, take).equal(first[post], second[take])])
+                for post in posts
+                for take in takes
+            ]
+            matched = self.map(pieces).intersect_params(self.facts)
+            return matched if matched.is_single_valued() and matched.is_injective() else None
+        if not are_alike(posts, takes):
+            return None
+        pieces = [
+            self._piece(
+                take,
+                post,
+                [f"a{one.number} = b{other.number}" for one, other in zip(post.loops, take.loops, strict=True)],
+            )
+            for post, take in zip(posts, takes, strict=True)
+        ]
+        matched = self.map(pieces).intersect_params(self.facts)
+        if not (matched.is_bijective() and matched.domain().is_equal(ends) and matched.range().is_equal(starts)):
+            return None
+        # Of two one-to-one relations between sequences only one keeps their order.
+        later = self.less.intersect_domain(ends).intersect_range(ends).apply_domain(matched).apply_range(matched)
+        return matched if later.is_subset(self.less) else None
+
+    def _piece(self, take: Statement, post: Statement, parts: list[str]) -> str:
+        whole = [self.text.domain(post, "a", True), self.text.domain(take, "b", True), *parts]
+        return f"{self.text.time(take, 'b')} -> {self.text.time(post, 'a')} : {' and '.join(whole)}"
+
     def deadlocks(self) -> Iterator[Suspicion]:
-        """Waits whose set, later in the text, waits for them."""
+        """Waits whose signal waits for them."""
         for source, target, inverted, wait in self.inverted:
             self.check(wait)
-            reach = _Reach(self, target, inverted.domain())
+            reach = _Reach(self, target, inverted.domain(), stalls=True)
             while reach.further():
                 pass
-            free = inverted if target is not Pipe.S and source is not target else inverted.subtract(inverted)
-            for pipe in (source, Pipe.ALL):
-                free = reach.without_one(free, pipe)
+            free = inverted
+            if source == target or (target.pipe is Pipe.S and source.core == target.core):
+                # Only what comes before it in the text.
+                free = inverted.intersect(self.not_after.subtract(self.isl.Map.identity(self.less.get_space())))
+            else:
+                for unit in (source, Unit(source.core, Pipe.ALL)):
+                    free = reach.without_one(free, unit)
             yield from self._suspect("deadlock", inverted.subtract(free).domain(), wait)
 
-    def _add(self, source: Pipe, target: Pipe, relation: Any) -> None:
+    def _add(self, source: Unit, target: Unit, relation: Any) -> None:
         if not relation.is_empty():
             known = self.edges.get((source, target))
             self.edges[source, target] = relation if known is None else known.union(relation)
 
     def _locks(self) -> None:
         """A buffer id that a pipe gets carries what all that released it before have done."""
-        locks = [one for one in self.model.statements if one.signal is not None and one.signal.kind in _LOCKS]
-        for source in PIPES:
-            for target in PIPES:
-                releases = [one for one in locks if one.pipe is source and one.signal and one.signal.kind == "release"]
-                gets = [one for one in locks if one.pipe is target and one.signal and one.signal.kind == "get"]
-                if releases and gets:
+        kinds: dict[str, dict[Unit, list[Statement]]] = {"release": {}, "get": {}}
+        for one in self.model.statements:
+            if one.signal is not None and one.signal.kind in kinds:
+                kinds[one.signal.kind].setdefault(one.unit, []).append(one)
+        for source, releases in kinds["release"].items():
+            for target, gets in kinds["get"].items():
+                if source.core == target.core:
                     self.check(gets[0])
                     self._add(source, target, self._nearest(releases, gets, False))
 
@@ -229,9 +294,9 @@ class Relations:
                 drains = frozenset({Pipe.S})
             times = self.times([one], True)
             if drains:
-                self.joins.append((drains, times))
+                self.joins.append((one.core, drains, times))
             else:
-                self._add(one.pipe, one.pipe, self.isl.Map.identity(self.less.get_space()).intersect_domain(times))
+                self._add(one.unit, one.unit, self.isl.Map.identity(self.less.get_space()).intersect_domain(times))
 
     # ------------------------------------------------------------ conflicts
 
@@ -258,8 +323,8 @@ class Relations:
                     yield first, second
 
     def _unordered(self, one: Statement, other: Statement, pairs: list[tuple[Access, Access]]) -> Iterator[Suspicion]:
-        order = self.text.before(one, other)
-        if order is None:
+        order = "true" if one.core < other.core else self.text.before(one, other)
+        if order is None or one.core > other.core:
             return
         whole = [self.text.domain(one, "a", False), self.text.domain(other, "b", False), order]
         pieces: list[str] = []
@@ -273,73 +338,83 @@ class Relations:
         conflict = conflict.intersect_params(self.facts)
         if conflict.is_empty():
             return
+        left = self._open(conflict, one, other)
+        if one.core != other.core and not left.is_empty():
+            left = self._open(left.reverse(), other, one).reverse()
+        if not left.is_empty():
+            yield from self._suspect("race", left.domain(), one, other)
+
+    def _open(self, conflict: Any, one: Statement, other: Statement) -> Any:
+        """The pairs of a conflict in which nothing makes the second wait for the first."""
         reach = self._reached.get(one.number)
         if reach is None:
-            reach = self._reached[one.number] = _Reach(self, one.pipe, self.times([one], False))
-        left = conflict
-        while True:
-            left = reach.without(left, other.pipe)
-            if left.is_empty():
-                return
-            if not reach.further():
-                break
-        yield from self._suspect("race", left.domain(), one, other)
-
-
-_LOCKS = ("get", "release")
+            reach = self._reached[one.number] = _Reach(self, one.unit, self.times([one], False))
+        left = reach.without(conflict, other.unit)
+        while not left.is_empty() and reach.further():
+            left = reach.without(left, other.unit)
+        return left
 
 
 class _Reach:
     """When which pipe knows that the executions of a statement are complete: the earliest such point in time of each
-    pipe, and of all pipes together, for chains of more and more signals."""
+    pipe, and of all pipes of a core together, for chains of more and more signals. ``stalls`` states that the statement
+    is a wait, which the scalar unit stops at."""
 
-    def __init__(self, relations: Relations, pipe: Pipe, start: Any) -> None:
+    def __init__(self, relations: Relations, unit: Unit, start: Any, stalls: bool = False) -> None:
         self.relations = relations
-        self.known: dict[Pipe, Any] = {}
-        self.new: list[Pipe] = []
-        self._spread(pipe, relations.less.intersect_domain(start))
+        self.known: dict[Unit, Any] = {}
+        self.new: list[Unit] = []
+        self.rounds = len(PIPES) * relations.model.cores
+        """A shortest chain enters no pipe twice."""
+        later = relations.less.intersect_domain(start)
+        self._spread(unit, later)
+        if stalls and unit.pipe is Pipe.S:
+            self._spread(Unit(unit.core, Pipe.ALL), later)
 
-    def _spread(self, source: Pipe, later: Any) -> None:
+    def _spread(self, source: Unit, later: Any) -> None:
         """What the signals of ``source`` carry from points in time on; ``later`` are those after them."""
-        for (pipe, target), edge in self.relations.edges.items():
-            if pipe is source:
-                self._learn(Pipe.ALL if target is Pipe.S else target, later.apply_range(edge))
-        for drains, times in self.relations.joins:
-            if source in drains:
-                self._learn(Pipe.ALL, later.intersect_range(times))
+        everything = source.pipe is Pipe.ALL
+        for (unit, target), edge in self.relations.edges.items():
+            if unit == source or (everything and unit.core == source.core != target.core):
+                self._learn(Unit(target.core, Pipe.ALL) if target.pipe is Pipe.S else target, later.apply_range(edge))
+        for core, drains, times in self.relations.joins:
+            if core == source.core and (source.pipe in drains):
+                self._learn(Unit(core, Pipe.ALL), later.intersect_range(times))
 
-    def _learn(self, pipe: Pipe, found: Any) -> None:
+    def _learn(self, unit: Unit, found: Any) -> None:
         self.relations.check(None)
         if found.is_empty():
             return
-        before = self.known.get(pipe)
+        before = self.known.get(unit)
         first = (found if before is None else before.union(found)).lexmin()
         if before is None or not first.is_equal(before):
-            self.known[pipe] = first
-            if pipe is not Pipe.ALL and pipe not in self.new:
-                self.new.append(pipe)
+            self.known[unit] = first
+            # What all pipes of the only core know is as much as there is to know.
+            if (unit.pipe is not Pipe.ALL or self.relations.model.cores > 1) and unit not in self.new:
+                self.new.append(unit)
 
     def further(self) -> bool:
         """Continues with chains that are longer by a signal; False if there are none."""
-        if not self.new:
+        if not self.new or not self.rounds:
             return False
-        pipes, self.new = self.new, []
-        for pipe in pipes:
+        self.rounds -= 1
+        units, self.new = self.new, []
+        for unit in units:
             self.relations.check(None)
-            self._spread(pipe, self.known[pipe].apply_range(self.relations.less))
+            self._spread(unit, self.known[unit].apply_range(self.relations.less))
         return True
 
-    def without(self, conflict: Any, pipe: Pipe) -> Any:
+    def without(self, conflict: Any, unit: Unit) -> Any:
         """The pairs of ``conflict`` that are not in order by what is known so far; the later operation is of
-        ``pipe``."""
+        ``unit``."""
         self.relations.check(None)
-        for which in (pipe, Pipe.ALL):
+        for which in (unit, Unit(unit.core, Pipe.ALL)):
             conflict = self.without_one(conflict, which)
         return conflict
 
-    def without_one(self, conflict: Any, pipe: Pipe) -> Any:
-        """The same with what one pipe knows, or all pipes together."""
-        known = self.known.get(pipe)
+    def without_one(self, conflict: Any, unit: Unit) -> Any:
+        """The same with what one pipe knows, or all pipes of a core together."""
+        known = self.known.get(unit)
         if known is None or conflict.is_empty():
             return conflict
         early = conflict.intersect(known.apply_range(self.relations.not_after))

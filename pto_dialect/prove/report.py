@@ -13,7 +13,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.verify.engine.rule import read_rules
 
 from .concrete import Fault, Instance
-from .decide import Answer, Verdict, Witness
+from .decide import BLOCK, Answer, Verdict, Witness
 from .expressions import UnknownValueError, evaluate
 from .overlap import interval_of
 
@@ -32,6 +32,7 @@ _PROBLEMS = {
     "race-war": "{second} overwrites what {first} reads, and nothing orders the two",
     "race-waw": "{second} overwrites what {first} writes, and nothing orders the two",
     "race-same-pipe": "{second} touches what {first} has touched on the same pipe, with no barrier between",
+    "race-cross-core": "{first} and {second} of two cores touch the same bytes, and nothing orders the two",
     "race-inverted": "{second} needs what {first} does, but the flags let it run first",
 }
 """What is wrong, by the kind of a fault."""
@@ -42,12 +43,13 @@ _ADVICE = {
     "id-range": "flags have the ids 0 to 7, buffers 0 to 31",
     "buf-nesting": "a pipe gets a buffer id before its access and releases it afterwards",
     "race-same-pipe": "a barrier of the pipe between the two",
+    "race-cross-core": "a signal to the other core after the first access, and a wait for it before the second",
 }
 
 
 def diagnostic_of(verdict: Verdict) -> Diagnostic:
     """A verdict as a diagnostic."""
-    where = f"@{verdict.name}" + (f" on the {verdict.core} core" if verdict.core else "")
+    where = f"@{verdict.name}" + _on(verdict.core)
     notes = tuple(Note(f"assumed: {text}") for text in verdict.assumptions)
     if verdict.answer is Answer.PROVEN:
         message = f"the order of the pipes in {where} is proven for all arguments and numbers of iterations"
@@ -62,6 +64,12 @@ def diagnostic_of(verdict: Verdict) -> Diagnostic:
     notes = (*_places(fault), *notes)
     span = _span(late, fault, fault.second is not None)
     return Diagnostic(REFUTED.id, REFUTED.severity, message, span, notes, _advice(fault))
+
+
+def _on(core: str | None) -> str:
+    if core == BLOCK:
+        return " on the cores of a block"
+    return f" on the {core} core" if core else ""
 
 
 def _op(one: Instance, fault: Fault, second: bool) -> Operation:

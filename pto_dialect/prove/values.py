@@ -53,6 +53,8 @@ _QUERIES: dict[str, tuple[str, int, int | None, str]] = {
 """Operations that query a number of the launch: its name, its bounds, and the number that it is less than."""
 _LAUNCHER = {"block": "pto.get_block_idx", "count": "pto.get_block_num", "subblock": "pto.get_subblock_idx"}
 """The same numbers where a launcher passes them as arguments."""
+_IN_BLOCK = {"pto.get_subblock_idx": (0, 0, 1), "pto.get_subblock_num": (2, 2, 2)}
+"""Those that differ between the cores of a block, for each of them."""
 _NARROW = 32
 """Bits of the narrowest integers whose sums and casts do not wrap around."""
 
@@ -67,6 +69,8 @@ class Launch:
 
     def __init__(self) -> None:
         self.symbols: list[Symbol] = []
+        self.core: int | None = None
+        """The number of the core of a block that is read: 0 is the cube core."""
         self._named: dict[Hashable, Symbol] = {}
         self._names: set[str] = set()
 
@@ -104,6 +108,13 @@ class Launch:
             text = f"{name}_{count}"
         self._names.add(text)
         return text
+
+
+def _queried(launch: Launch, name: str) -> Expr:
+    """The number of the launch that an operation queries, on the core that is read."""
+    if launch.core is not None and name in _IN_BLOCK:
+        return Expr(_IN_BLOCK[name][launch.core])
+    return symbol(launch.query(name))
 
 
 class Numbers:
@@ -148,7 +159,7 @@ class Numbers:
         if isinstance(op, Block) or not isinstance(value, OpResult):
             return None
         if op.name in _QUERIES:
-            return symbol(self.launch.query(op.name))
+            return _queried(self.launch, op.name)
         if is_if(op):
             return self._chosen(op, value.index)
         if is_for(op):
@@ -162,7 +173,9 @@ class Numbers:
         width = width_of(value.type)
         if not width or self._in_loop(value):
             return None
-        return symbol(self.launch.unknown(value, value.name_hint or "value", *((0, 1) if width == 1 else ())))
+        return symbol(
+            self.launch.unknown((value, self.launch.core), value.name_hint or "value", *((0, 1) if width == 1 else ()))
+        )
 
     def _in_loop(self, value: SSAValue) -> bool:
         if self.loops:
@@ -414,7 +427,7 @@ def bind_arguments(numbers: Numbers, args: Sequence[SSAValue]) -> None:
         if width:
             known = _LAUNCHER.get(LAUNCHER_VALUES.get((value.name_hint or "").rpartition(".")[2], ""))
             if known is not None and width > 1:
-                numbers.bind(value, symbol(numbers.launch.query(known)))
+                numbers.bind(value, _queried(numbers.launch, known))
                 continue
             half = 1 << (width - 1)
             low, high = (0, 1) if width == 1 else (-half, half - 1)

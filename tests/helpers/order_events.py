@@ -38,7 +38,8 @@ _LOCAL = {"left": "MTE1", "right": "MTE1", "bias": "MTE1", "scaling": "FIX"}
 @dataclass(frozen=True, eq=False)
 class Event:
     """``kind`` is work, read (of the scalar unit), store (of the scalar unit to the UB), set, wait, get, rls, barrier,
-    post or take (signals between cores); ``key`` is the flag, buffer id, pipe of a barrier or signal."""
+    post or take (signals between cores); ``key`` is the flag, buffer id, pipe of a barrier or signal: an id for a pair
+    of cores, else the group of cores and an id."""
 
     kind: str
     pipe: str
@@ -168,17 +169,22 @@ def _barrier(op: Operation, name: str, operands: list[Any]) -> Effect:
     return Effect("barrier", pipe, key=pipe)
 
 
+_MODES = {0: "blocks", 1: "vectors", 2: "block"}
+
+
 def _signal(op: Operation, name: str, operands: list[Any]) -> Effect:
     facts = facts_of(op)
     event = operands[0] if operands else number_of(facts["event_id"])
-    return Effect("post" if name.startswith("set") else "take", pipe_of(facts["pipe"]), key=event)
+    if name.startswith("sync."):
+        event = (_MODES[number_of(facts.get("ffts_mode", "2"))], event)
+    return Effect("post" if "set" in name else "take", pipe_of(facts["pipe"]), key=event)
 
 
 _BY_OP = {
     **dict.fromkeys(("set_flag", "wait_flag", "set_flag_dyn", "wait_flag_dyn", "record_event", "wait_event"), _flag),
     **dict.fromkeys(("get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn"), _lock),
     **dict.fromkeys(("barrier", "barrier_sync", "dsb"), _barrier),
-    **dict.fromkeys(("set_intra_block", "wait_intra_block"), _signal),
+    **dict.fromkeys(("set_intra_block", "wait_intra_block", "sync.set", "sync.wait"), _signal),
 }
 _BY_OPERANDS = {
     **dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_ub_ub"), _transfer),

@@ -132,15 +132,18 @@ class Execution:
         return self.stall(core, event.pipe, self.node(*self.head(core, event.pipe)))
 
     def add_post(self, core: _Core, event: Event, index: int) -> tuple[int, int]:
-        self.check_range(event, event.key, SIGNAL_IDS)
-        self.sets[signal_key(event)].append(index)
+        self.check_signal(event)
+        for key in signal_keys(event):
+            self.sets[key].append(index)
         node = self.signal(core, event)
         return node, node
 
     def add_take(self, core: _Core, event: Event, index: int) -> tuple[int, int]:
-        self.check_range(event, event.key, SIGNAL_IDS)
-        self.waits[signal_key(event)].append(index)
-        return self.stall(core, event.pipe, self.node(*self.head(core, event.pipe)))
+        self.check_signal(event)
+        for key in signal_keys(event):
+            self.waits[key].append(index)
+        pipe = "S" if self.target == "a2a3" else event.pipe
+        return self.stall(core, pipe, self.node(*self.head(core, pipe)))
 
     def add_get(self, core: _Core, event: Event, index: int) -> tuple[int, int]:
         self.check_range(event, event.key, BUFFER_IDS)
@@ -171,13 +174,17 @@ class Execution:
                 core.ends[pipe] = [node]
         return node, node
 
+    def check_signal(self, event: Event) -> None:
+        if not isinstance(event.key, tuple):
+            self.check_range(event, event.key, SIGNAL_IDS)
+
     def check_range(self, event: Event, number: int, count: int) -> None:
         if not 0 <= number < count:
             self.faults.append(Fault("id-range", event))
 
     def match(self) -> None:
-        """The n-th wait takes the n-th set; a set that is left is a fault, except between cores, and so is a buffer id
-        that is never released."""
+        """The n-th wait takes the n-th set; a set that is left is a fault, and so is a buffer id that is never
+        released."""
         held = (event for core in self.cores.values() for event in core.held.values())
         self.faults.extend(Fault("buf-nesting", event) for event in held)
         for key, waits in self.waits.items():
@@ -187,9 +194,8 @@ class Execution:
                 else:
                     self.before[self.spans[wait][0]].append(-1)
         for key, sets in self.sets.items():
-            if self.events[sets[0]].kind == "set" if sets else False:
-                left = sets[len(self.waits[key]) :]
-                self.faults.extend(Fault("leftover-flag", self.events[index]) for index in left)
+            left = sets[len(self.waits[key]) :]
+            self.faults.extend(Fault("leftover-flag", self.events[index]) for index in left)
 
     # ------------------------------------------------------------ order
 
@@ -285,10 +291,27 @@ def memory_of(event: Event, place: Bytes) -> str:
     return place.memory if place.memory.startswith("gm") else f"{event.core} {place.memory}"
 
 
-def signal_key(event: Event) -> Any:
-    """The counter of a signal between the cube core and a vector core: ids of the second one begin at 16."""
-    if event.core == "cube":
-        direction = "down" if event.kind == "post" else "up"
-        return direction, event.key // 16, event.key % 16
-    direction = "up" if event.kind == "post" else "down"
-    return direction, int(event.core == "vector1"), event.key % 16
+VECTORS = ("vector0", "vector1")
+GROUPS = {"aic_only": ("cube",), "aiv_only": VECTORS, "mix": ("cube", *VECTORS)}
+"""The cores of a block that take part in a barrier over all cores."""
+
+
+def signal_keys(event: Event) -> list[Any]:
+    """The counters that a signal changes, or a wait needs: which core signals which one, and the id. Between a pair of
+    cores the ids of the second vector core begin at 16."""
+    mine = event.core
+    if isinstance(event.key, tuple):
+        mode, number = event.key
+        if mode == "block":
+            others: tuple[str, ...] = VECTORS if mine == "cube" else ("cube",)
+        elif mode == "vectors":
+            others = VECTORS
+        elif mode == "blocks":
+            others = ("cube",) if mine == "cube" else VECTORS
+        else:
+            others = GROUPS[mode]
+    else:
+        mode, number = "pair", event.key % 16
+        others = (VECTORS[event.key // 16],) if mine == "cube" else ("cube",)
+    pairs = ((mine, other) if event.kind == "post" else (other, mine) for other in others)
+    return [(mode, number, source, target) for source, target in pairs]

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from order_events import Event, effect_of
+from order_events import Event, effect_of, facts_of
+from order_graph import GROUPS
 from order_scalars import WIDTHS, binary, compare, signed
 from order_values import Inadmissible, Pointer, Slots, Tile, Unmodelled, View, element_width, number_list, tile_shape
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -199,6 +200,15 @@ class Unroller:
 
     def do_pto_vecscope(self, op: Operation, name: str, operands: list[Any]) -> None:
         self.region(op.regions[0], [])
+
+    def do_pto_syncall(self, op: Operation, name: str, operands: list[Any]) -> None:
+        group = facts_of(op)["core_type"].rpartition("<")[2].rstrip(">")
+        steps = [("barrier", "ALL")]
+        if self.core in GROUPS[group]:
+            steps += [("post", (group, 0)), ("take", (group, 0))]
+        for kind, key in steps:
+            turns = tuple(self.counters), tuple(self.ordinals)
+            self.events.append(Event(kind, "ALL" if kind == "barrier" else "S", op, *turns, (), (), key, self.core))
 
     def do_pto_get_block_idx(self, op: Operation, name: str, operands: list[Any]) -> list[Any]:
         return [self.blocks[0]]

@@ -1,4 +1,4 @@
-"""Signals to and from other cores, and queues, as one core sees them: what it tells others, and where it waits.
+"""Signals to and from other cores, and queues, as one core sees them: what it signals, and where it waits.
 
 Nothing is known about the others, so that a wait orders nothing for certain; what it may order is never refuted.
 Source: docs/reference/order-proof.md, "Other cores".
@@ -19,10 +19,10 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.sync.comm import AsyncEventOp, AsyncTransferOp, GroupTransferOp
 
-from .accesses import accesses_of
-from .model import Access, Interval, Signal, UndecidedError
-from .places import GLOBAL, Places
-from .signals import ALL
+from ..accesses import accesses_of
+from ..model import Access, Interval, Signal, UndecidedError
+from ..places import GLOBAL, Places
+from ..signals import ALL
 
 OTHERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL
 """Signals from and to others."""
@@ -88,7 +88,7 @@ def _taken(pipe: Pipe) -> Step:
 
 
 def _on_queue(op: PtoOp, role: str, accesses: tuple[Access, ...], arch: str) -> list[Step]:
-    """What an operation on a queue does: a push waits for a slot and a pop for an entry; both tell the other end."""
+    """What an operation on a queue does: a push waits for a slot, a pop for an entry; both signal to the other end."""
     pipe = form_of(op, arch).pipe or Pipe.S
     if role == "init":
         return []
