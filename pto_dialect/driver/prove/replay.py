@@ -49,6 +49,7 @@ RULES: dict[FaultKind, frozenset[str]] = {
     FaultKind.RACE_WAW: _RACES,
     FaultKind.RACE_INVERTED: _RACES,
     FaultKind.RACE_SAME_PIPE: frozenset(("race-same-pipe", "sync-mte3-reorder")),
+    FaultKind.RACE_CROSS_CORE: frozenset(("race-cross-core",)),
     FaultKind.DEADLOCK: frozenset(("sync-deadlock",)),
     FaultKind.LEFTOVER_FLAG: frozenset(("sync-flag-unconsumed",)),
     FaultKind.OVERFULL_FLAG: frozenset(("sync-flag-depth",)),
