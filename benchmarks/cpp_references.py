@@ -1,12 +1,12 @@
 """Runs C++ kernels of source trees under the sanitizers and compares them with the trees' own references.
 
-    python benchmarks/cpp_references.py TREE... [--case TEXT...] [--words TEXT] [--set NAME=VALUE] [--seconds N]
-        [--json FILE]
+    python benchmarks/cpp_references.py TREE... [--case TEXT...] [--words TEXT] [--set NAME=VALUE]
+        [--param NAME=VALUE] [--seconds N] [--json FILE]
 
 Needs ``torch`` and ``g++``. A tree is one of the run time (``simpler``), whose tests name kernels, inputs and expected
 values, or a collection of kernels whose scripts launch them with ``torch`` and compare the results. Each test or script
 runs in a child process. Tests of a file run until the time is over; scripts whose sizes take too long get other
-arguments or constants.
+arguments or constants, tests of the run time other parameters of their first case.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 
 
-def run_scene(tree: Path, path: Path, seconds: float, folder: Path) -> list[dict[str, Any]]:
-    """The results of the scenes of one test."""
+def run_scene(tree: Path, path: Path, seconds: float, folder: Path, params: dict[str, int]) -> list[dict[str, Any]]:
+    """The results of the scenes of one test; ``params`` are sizes instead of those of its case."""
     from cpp_launch import NoRun
     from cpp_scenes import Scene, cases_of, scenes_of
 
@@ -45,7 +45,9 @@ def run_scene(tree: Path, path: Path, seconds: float, folder: Path) -> list[dict
                 raise NoRun("no case", f"no case for {target}")
             if getattr(owner, "SKIP_GOLDEN", False) or cases[0].get("skip_golden"):
                 raise NoRun("no reference", "the test compares nothing")
-            scene.run(cases[0], folder)
+            own = cases[0].get("params", {})
+            smaller = {name: value for name, value in params.items() if name in own}
+            scene.run(cases[0] | {"params": own | smaller}, folder)
         except NoRun as error:
             outcome |= {"kind": error.kind, "reason": error.reason}
         except AssertionError as error:
@@ -67,7 +69,8 @@ def run_scene(tree: Path, path: Path, seconds: float, folder: Path) -> list[dict
 def child(arguments: list[str]) -> None:
     tree, path, seconds, folder, *words = arguments
     if is_run_time(Path(tree)):
-        outcomes = run_scene(Path(tree), Path(path), float(seconds), Path(folder))
+        params = {name: int(value) for name, _, value in (word.partition("=") for word in words)}
+        outcomes = run_scene(Path(tree), Path(path), float(seconds), Path(folder), params)
     else:
         from cpp_scripts import run_script
 
@@ -101,6 +104,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument(
         "--set", action="append", default=[], help="NAME=VALUE: a constant of a script, such as its sizes"
     )
+    parser.add_argument("--param", action="append", default=[], help="NAME=VALUE: a size of a test of the run time")
     parser.add_argument("--json", type=Path, help="writes all results")
     options = parser.parse_args(arguments)
     outcomes: list[dict[str, Any]] = []
@@ -112,6 +116,7 @@ def main(arguments: list[str]) -> None:
                 with tempfile.TemporaryDirectory(dir=folder) as own:
                     work = folder if is_run_time(tree.resolve()) else own
                     words = [*options.words.split(), *(f"--set={one}" for one in options.set)]
+                    words = options.param if is_run_time(tree.resolve()) else words
                     command = [sys.executable, __file__, "--child", tree.resolve(), path, options.seconds, work, *words]
                     found = outcomes_of([str(part) for part in command], path, options.seconds)
                 for one in found:

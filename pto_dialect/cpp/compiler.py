@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from pto_dialect.cpp import limits as limited
+from pto_dialect.cpp.asked import asked_files, asked_option
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_version
@@ -221,9 +222,11 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset
         written, made = os.path.join(folder, "kernel.cpp"), os.path.join(folder, "kernel.ll")
         with open(written, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(source)
-        code, output = run_compiler([*command, *job.included.options(folder), "-H", written, "-o", made], folder)
+        call = [*command, *job.included.options(folder), written]
+        code, output = run_compiler([*call, "-H", "-o", made, *asked_option(command, folder)], folder)
         own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
-        files = [os.path.abspath(path) for path in _INCLUDED.findall(output)]
+        asked = asked_files(call, folder, job.included.whole)
+        files = [os.path.abspath(path) for path in (*_INCLUDED.findall(output), *asked)]
         files = sorted({path for path in files if not path.startswith(own)})
         _check_includes(files, job.included, job.compiler, job.name)
         if code != 0 or not os.path.exists(made):

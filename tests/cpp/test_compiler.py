@@ -11,6 +11,7 @@ import pytest
 
 from pto_dialect.children import run_limited
 from pto_dialect.cpp import compiler, compilers, limits
+from pto_dialect.cpp.asked import files_of_rule
 from pto_dialect.cpp.compiler import BadOption, CompileError, IncludeError, compile_to_ir, cores_of
 from pto_dialect.cpp.compilers import CompilerMissing, find_compiler
 
@@ -159,6 +160,11 @@ def test_missing_include() -> None:
         '#include "link.h"',
         '#define FILE "{outside}/secret.h"\n#include FILE',
         '#include "{outside}/secret.h"\nint x = ;',
+        '#if __has_include("{outside}/secret.h")\n#endif',
+        "#if __has_include(<{outside}/secret.h>)\n#error there\n#endif",
+        '#define ASKS __has_ ## include\n#define ASK(x) ASKS(x)\n#if ASK("../outside/secret.h")\n#endif',
+        '#if __has_inc\\\nlude("link.h")\n#endif',
+        '#define PTO_NPU_ARCH_A5 1\n#include <pto/pto-inst.hpp>\n#if __has_include("../outside/secret.h")\n#endif',
     ],
 )
 def test_file_outside_of_the_project_is_not_shown(include: str, tmp_path: Path) -> None:
@@ -182,6 +188,17 @@ def test_file_of_the_project_or_of_a_named_folder_is_included(tmp_path: Path) ->
     text = '#include <cstdint>\n#include "../near.h"\n#include "far.h"\nextern "C" int sum() { return FAR + NEAR; }'
     name = str(tmp_path / "project" / "kernels" / "kernel.cpp")
     assert "ret i32 3" in compile_to_ir(text, name, includes=[str(tmp_path / "other")], cached=False).text
+
+
+def test_file_of_the_project_may_be_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a b$.h").touch()
+    text = '#if __has_include("a b$.h") && !__has_include("/no/such.h")\nextern "C" int f() { return 8; }\n#endif'
+    assert "ret i32 8" in compile_to_ir(HEAD + text, str(tmp_path / "kernel.cpp"), cached=False).text
+
+
+def test_files_on_which_an_output_depends() -> None:
+    rule = "kernel: a.cpp /b\\ c.hpp \\\n  d$$e\\#f.h\n"
+    assert files_of_rule(rule) == ["a.cpp", "/b c.hpp", "d$e#f.h"]
 
 
 @pytest.mark.parametrize("directive", ["#embed", "%: embed", "# \\\nembed"])
