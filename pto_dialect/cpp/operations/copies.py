@@ -52,6 +52,8 @@ FORMS = {
 _IN_BYTES = {"copy_gm_to_ubuf": ("gm_stride", "ub_stride"), "copy_ubuf_to_gm": ("burst_src_stride", "burst_dst_stride")}
 """Operations that count bytes and distances between the beginnings of bursts, with their names of both distances, that
 of the source first; the moves of the same name count blocks and gaps."""
+_COUNT = (1 << 16) - 1
+"""Bits of the numbers of a move that counts blocks."""
 _FLAGS = frozenset(("data_select_bit",))
 
 
@@ -131,7 +133,41 @@ def _fill(call: Call, emitter: Emitter) -> None:
     emitter.emit(f"pto.texpands ins({group([word])}) outs({group([tile])})")
 
 
-MOVES: dict[str, Callable[[Call, Emitter], None]] = {**dict.fromkeys(FORMS, move), "create_cbuf_matrix": _fill}
+def _store(call: Call, emitter: Emitter) -> None:
+    """Emits ``copy_cbuf_to_gm``: runs of blocks in L1 are the rows of a tile, and a tensor has one row for each."""
+    destination, source, *rest = call.groups
+    numbers = [one.operands[0].value for one in rest]
+    if emitter.target != "a2a3" or len(numbers) != len(_BURSTS):
+        emitter.fail(f"{call.name} with {len(call.groups)} operands has no counterpart in .pto on {emitter.target}")
+    _, runs, blocks, gap, distance = (one & _COUNT if isinstance(one, int) else -1 for one in numbers)
+    if min(runs, blocks, gap, distance) < 0:
+        emitter.fail(f"the numbers of runs, blocks and gaps of {call.name} are not constant")
+    if not runs or not blocks:
+        return
+    element = _element(destination, source)
+    # Elements of more than a byte by a number in their name; others are moved as bytes.
+    bits = element.lstrip("bfiu")
+    element, bits = (element, bits) if bits.isdigit() else ("i8", "8")
+    pitch, cols, row = (count * _BLOCK * 8 // int(bits) for count in (blocks + gap, blocks, blocks + distance))
+    pointer = _pointer(source, element, emitter)
+    address = emitter.define(f"pto.ptrtoint {pointer.name} : {pointer.type} -> i64", "address")
+    tile = f"!pto.tile_buf<mat, {runs}x{pitch}x{element}{f', valid={runs}x{cols}' if gap else ''}>"
+    taken = Named(emitter.define(f"pto.alloc_tile addr = {address}{VIEW} : {tile}", "blocks"), tile)
+    whole, part = (f"!pto.{kind}tensor_view<{runs}x{cols}x{element}>" for kind in ("", "partition_"))
+    zero, one, height, width, stride = (emitter.constant(number, "index") for number in (0, 1, runs, cols, row))
+    form = f"shape = [{height}, {width}], strides = [{stride}, {one}]"
+    target = _pointer(destination, element, emitter)
+    view = emitter.define(f"pto.make_tensor_view {target.name}, {form} : {whole}", "runs")
+    form = f"offsets = [{zero}, {zero}], sizes = [{height}, {width}]"
+    moved = Named(emitter.define(f"pto.partition_view {view}, {form} : {whole} -> {part}", "part"), part)
+    emitter.emit(f"pto.tstore ins({group([taken])}) outs({group([moved])})")
+
+
+MOVES: dict[str, Callable[[Call, Emitter], None]] = {
+    **dict.fromkeys(FORMS, move),
+    "create_cbuf_matrix": _fill,
+    "copy_cbuf_to_gm": _store,
+}
 """Functions that move bytes, or fill memory with a number."""
 
 __all__ = ["FORMS", "MOVES"]
