@@ -32,9 +32,9 @@ NO_OPERATIONS = ("row", "statement", "declared", "spec")
 """Names of variables whose ``operands`` are names or texts."""
 
 
-WITHOUT = ("ir/", "cpp/", "prove/")
+WITHOUT = ("ir/", "cpp/", "prove/", "certify/")
 """Folders that are not looked at: operations themselves, the translation of calls and instructions of other languages,
-which have only names and positions, to operations, and that of core operations to sets of integers."""
+which have only names and positions, to operations, and those of core operations to sets of integers and sums."""
 
 
 @cache

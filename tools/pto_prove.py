@@ -36,6 +36,15 @@ NOT_INSTALLED = 2
     help="Processor time for each function; one that needs more is undecided.",
 )  # fmt: skip
 @click.option("--replay/--no-replay", "replays", default=True, show_default=True, help="Run each witness.")
+@click.option(
+    "--certificate", "certificate", metavar="FILE", type=click.Path(dir_okay=False),
+    help="Write certificates of the proofs, one a line.",
+)  # fmt: skip
+@click.option(
+    "--check", "check", metavar="FILE", type=click.Path(),
+    help="Prove nothing: check certificates of a program.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace a file that holds no certificates.")
 @click.option("--allow-undecided", is_flag=True, help="Exit with 0 although functions are undecided.")
 @output_format_option("Form of the verdicts.", ("text", "json", "sarif"))
 @color_option
@@ -48,8 +57,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     the number of functions in each class. Each FILE is one program; a DIR means all .pto files in it; - is standard
     input.
 
-    Exit code: 0 if all functions are proven, 1 if a program has errors, 2 if the command line is wrong, 3 if a function
-    is refuted, 4 if one is undecided.
+    Exit code: 0 if all functions are proven, 1 if a program has errors or a certificate is refused, 2 if the command
+    line is wrong, 3 if a function is refuted, 4 if one is undecided.
     """
     from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
     from pto_dialect.driver.prove.order import as_json, as_sarif, prove  # deferred: start-up
@@ -57,6 +66,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     from pto_dialect.prove.assumed import AssumptionError  # deferred: start-up
     from pto_dialect.prove.functions import EXTRA  # deferred: start-up
 
+    if given["check"] is not None:
+        ctx.exit(_check(ctx, given["check"], paths, given["target"], wants_color(given["color"])))
     if find_spec("islpy") is None:
         write_stderr(f"error: pto prove needs the package islpy: {EXTRA}\n")
         ctx.exit(NOT_INSTALLED)
@@ -66,11 +77,18 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         inputs = collect(paths or ("-",), read_stdin)
         if isnan(given["seconds"]):
             raise click.BadParameter("nan is no number of seconds", param_hint="'--seconds'")
-        proof = prove(inputs, given["target"], given["assumptions"], given["seconds"], given["replays"])
+        output = given["certificate"]
+        if output is not None and len(inputs) > 1:
+            raise click.UsageError("--certificate takes the certificates of one program", ctx)
+        proof = prove(
+            inputs, given["target"], given["assumptions"], given["seconds"], given["replays"], output is not None
+        )
     except (InputError, AssumptionError) as error:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
         raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
+    if output is not None:
+        _write(ctx, output, "".join(one.line for one in proof.certificates if one is not None), given["force"])
     if given["format"] == "text":
         found = tuple(proof.diagnostics)
         click.echo(render(found, wants_color(given["color"])) if found else "", nl=False)
@@ -81,6 +99,40 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
             write_stderr(render(tuple(proof.errors), wants_color(given["color"])))
         write_stderr(proof.summary + "\n")
     ctx.exit(proof.exit_code(given["allow_undecided"]))
+
+
+def _write(ctx: click.Context, path: str, text: str, force: bool) -> None:
+    """Writes certificates."""
+    from pto_dialect.diagnostics.file_kinds import forcing  # deferred: start-up
+    from pto_dialect.diagnostics.files import atomic_write  # deferred: start-up
+
+    try:
+        with forcing(force):
+            atomic_write(path, text, "certificate")
+    except OSError as error:
+        raise click.UsageError(f"cannot write '{path}': {error.strerror or error}", ctx) from None
+
+
+def _check(ctx: click.Context, certificates: str, paths: tuple[str, ...], target: str | None, color: bool) -> int:
+    """Checks certificates; the exit code."""
+    from pto_dialect.driver.inputs import InputError, collect  # deferred: start-up
+    from pto_dialect.driver.prove.certificates import checked  # deferred: start-up
+    from pto_dialect.driver.report import render  # deferred: start-up
+
+    try:
+        inputs = collect((certificates,), read_stdin), collect(paths, read_stdin)
+    except InputError as error:
+        raise click.UsageError(str(error), ctx) from None
+    if [len(one) for one in inputs] != [1, 1]:
+        raise click.UsageError("--check takes one file of certificates and one program", ctx)
+    found, errors = checked(inputs[0][0], inputs[1][0], target)
+    click.echo(render(tuple(errors), color) if errors else "", nl=False)
+    for one in found:
+        click.echo(f"{certificates}: {one.text}")
+    refused = sum(one.reason is not None for one in found)
+    if not errors:
+        click.echo(f"{len(found)} certificate{'s' if len(found) != 1 else ''}: {refused} refused")
+    return 1 if errors or refused or not found else 0
 
 
 if __name__ == "__main__":

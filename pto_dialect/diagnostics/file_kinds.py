@@ -23,6 +23,7 @@ KINDS = {
     "npy": "an array",
     "npz": "an archive of arrays",
     "launch": "a launch file",
+    "certificate": "certificates of proofs",
     "table": "a table of parameters",
     "picture": "a picture",
     "cpp": "C++ of an assembler",
@@ -110,7 +111,12 @@ def kind_of(head: bytes) -> str:
     if text.startswith(b"<?xml"):
         return "junit" if b"<testsuites" in head[:1000] else "other"
     if text.startswith((b"{", b"[")) and not _LAUNCH.match(text):
-        marks = {b'"traceEvents"': "trace", b"sarif": "sarif", b'"diagnostics"': "json"}
+        marks = {
+            b'"traceEvents"': "trace",
+            b"sarif": "sarif",
+            b'"diagnostics"': "json",
+            b'{"certificate": ': "certificate",
+        }
         return next((kind for mark, kind in marks.items() if mark in head), "other")
     return _kind_of_text(head)
 

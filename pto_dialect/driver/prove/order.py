@@ -22,6 +22,7 @@ from pto_dialect.version import __version__
 from ..inputs import Input, read_program
 from ..options import Options
 from ..pipeline import build_module
+from .certificates import Written, certified
 from .replay import Outcome, Replay, replay
 
 WRONG, REFUTED, UNDECIDED = 1, 3, 4
@@ -31,11 +32,12 @@ WRONG, REFUTED, UNDECIDED = 1, 3, 4
 @dataclass
 class Proof:
     """The verdicts about the functions of all inputs, and the errors of inputs without any. ``replays`` has for each
-    verdict the run of its witness, if it was to be run."""
+    verdict the run of its witness, ``certificates`` its certificate, if they were to be made."""
 
     verdicts: list[Verdict]
     errors: list[Diagnostic]
     replays: list[Replay | None] = field(default_factory=list)
+    certificates: list[Written | None] = field(default_factory=list)
 
     @property
     def summary(self) -> str:
@@ -53,9 +55,10 @@ class Proof:
     def diagnostics(self) -> list[Diagnostic]:
         """The verdicts as diagnostics, with what their runs have shown, after the errors."""
         found = [*self.errors]
-        for verdict, run in zip(self.verdicts, self.replays, strict=True):
+        for verdict, run, certificate in zip(self.verdicts, self.replays, self.certificates, strict=True):
             one = diagnostic_of(verdict)
-            found.append(one if run is None else one._replace(notes=(*one.notes, Note(run.text))))
+            notes = [Note(each.text) for each in (run, certificate) if each is not None]
+            found.append(one._replace(notes=(*one.notes, *notes)))
         return found
 
     def exit_code(self, allow_undecided: bool) -> int:
@@ -69,9 +72,15 @@ class Proof:
 
 
 def prove(
-    inputs: Sequence[Input], target: str | None, assumptions: Sequence[str], seconds: float, replays: bool = True
+    inputs: Sequence[Input],
+    target: str | None,
+    assumptions: Sequence[str],
+    seconds: float,
+    replays: bool = True,
+    certifies: bool = False,
 ) -> Proof:
-    """The verdicts about all inputs; ``replays``: witnesses are run. Raises :class:`AssumptionError`."""
+    """The verdicts about all inputs; ``replays``: witnesses are run, ``certifies``: proofs get certificates. Raises
+    :class:`AssumptionError`."""
     proof = Proof([], [])
     for text in assumptions:
         condition_of(text, {})
@@ -89,6 +98,7 @@ def prove(
             found = list(verdicts(module, target, assumptions, seconds))
             proof.verdicts += found
             proof.replays += [replay(one, target) if replays else None for one in found]
+            proof.certificates += [certified(one, text, module, target) if certifies else None for one in found]
     return proof
 
 
@@ -97,14 +107,17 @@ def as_json(proof: Proof, assumptions: Sequence[str]) -> str:
     document = {
         "version": 1,
         "assumptions": list(assumptions),
-        "functions": [_as_data(*each) for each in zip(proof.verdicts, proof.replays, strict=True)],
+        "functions": [_as_data(*each) for each in zip(proof.verdicts, proof.replays, proof.certificates, strict=True)],
         "summary": summary_of(proof.verdicts),
     }
     return json.dumps(document, indent=1) + "\n"
 
 
-def _as_data(verdict: Verdict, run: Replay | None) -> dict[str, object]:
+def _as_data(verdict: Verdict, run: Replay | None, certificate: Written | None) -> dict[str, object]:
     data = as_data(verdict)
+    if certificate is not None:
+        data["certificate"] = certificate.reason is None
+        data["reason"] = certificate.reason and certificate.text
     if isinstance(data["witness"], dict):
         data["witness"]["run"] = None if run is None else run.as_data()
     return data

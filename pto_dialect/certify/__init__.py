@@ -1,0 +1,4 @@
+"""Certificates of proven orders, and their checker, which shares no code with the prover.
+
+Source: docs/reference/order-proof.md, "Certificates".
+"""

@@ -1,0 +1,90 @@
+"""Certificates of proofs as files: written with the verdicts, checked without the prover.
+
+Source: docs/prove.md, "Certificates".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.certify.certificate import verify
+from pto_dialect.certify.check import RefusedError
+from pto_dialect.certify.course import NotCoveredError
+from pto_dialect.certify.write import certificate_of
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.prove.decide import Answer, Verdict
+
+from ..inputs import Input, read_program, read_text
+from ..options import Options
+from ..pipeline import build_module
+
+
+class Written(NamedTuple):
+    """The certificate of a proof, a line of text, or the ``reason`` why there is none."""
+
+    line: str
+    reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What a report says about it."""
+        return "a certificate is written" if self.reason is None else f"no certificate: {self.reason}"
+
+
+def certified(verdict: Verdict, program: str, module: ModuleOp, target: str | None) -> Written | None:
+    """The certificate of a proof; ``program`` is the text of ``module``. ``None`` for other verdicts."""
+    if verdict.answer is not Answer.PROVEN:
+        return None
+    try:
+        return Written(certificate_of(program, module, verdict.function, target))
+    except (RefusedError, NotCoveredError) as error:
+        return Written("", str(error))
+    except RecursionError:
+        return Written("", "it is nested too deeply")
+
+
+class Checked(NamedTuple):
+    """The certificate of a line: the function that it proves, or the ``reason`` why it is refused."""
+
+    line: int
+    function: str | None
+    reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What a report says about it."""
+        if self.reason is None:
+            return f"line {self.line}: the order of the pipes in @{self.function} is proven"
+        return f"line {self.line}: refused: {self.reason}"
+
+
+def checked(certificates: Input, program: Input, target: str | None) -> tuple[list[Checked], list[Diagnostic]]:
+    """Checks each line of ``certificates`` against ``program``; also the errors of either input."""
+    lines, remark = read_text(certificates)
+    if remark is not None:
+        return [], [remark]
+    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
+    text, remarks = read_program(program, target, every=True)
+    for one in remarks:
+        engine.report(one)
+    module = None
+    if not engine.has_errors:
+        module = build_module(SourceFile(program.name, text), engine, Options(target=target))
+    if module is None or engine.has_errors:
+        return [], list(engine.diagnostics)
+    return list(_checked(lines, text, module, target)), []
+
+
+def _checked(lines: str, text: str, module: ModuleOp, target: str | None) -> Iterator[Checked]:
+    for number, line in enumerate(lines.splitlines(), 1):
+        try:
+            yield Checked(number, verify(line, text, module, target).function)
+        except (RefusedError, NotCoveredError) as error:
+            yield Checked(number, None, str(error))
+        except RecursionError:
+            yield Checked(number, None, "it is nested too deeply")

@@ -1,0 +1,169 @@
+"""Certificates: which proofs have one, and that no other certificate is accepted.
+
+Source: docs/reference/order-proof.md, "Certificates".
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from order_judge import Judge, Range
+from order_programs import FOLDER, read_programs
+from order_values import Unmodelled
+from spoiled_certificates import changed
+
+from pto_dialect.api import parse
+from pto_dialect.certify.certificate import verify
+from pto_dialect.certify.check import RefusedError
+from pto_dialect.certify.course import NotCoveredError
+from pto_dialect.certify.write import certificate_of
+from pto_dialect.prove.reader import entry_functions
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from prove_generator import Generator, damaged, module_text
+
+MAIN = import_module("pto_dialect.tools.pto_prove").main
+FILES = sorted(FOLDER.glob("*.pto"))
+
+
+def certificates(text: str, name: str) -> dict[str, str]:
+    """The certificates of the functions of a program that have one."""
+    module = parse(text, name)
+    found: dict[str, str] = {}
+    for function in entry_functions(module):
+        try:
+            found[function.properties["sym_name"].data] = certificate_of(text, module, function, None)  # type: ignore[attr-defined]
+        except (RefusedError, NotCoveredError):
+            continue
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_only_functions_that_are_in_order_have_a_certificate(path: Path) -> None:
+    kinds = {one.name: one.kind for one in read_programs(path)}
+    found = certificates(path.read_text(encoding="utf-8"), str(path))
+    assert [name for name in found if kinds[name] != "proven"] == []
+
+
+def test_nearly_half_of_the_known_proofs_have_a_certificate() -> None:
+    found = sum(len(certificates(path.read_text(encoding="utf-8"), str(path))) for path in FILES)
+    assert found >= 131
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_spoiled_certificate_is_refused(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    module = parse(text, str(path))
+    accepted: Counter[str] = Counter()
+    for line in certificates(text, str(path)).values():
+        for name, weakens, other in changed(line):
+            try:
+                verify(other, text, module)
+            except (RefusedError, NotCoveredError):
+                continue
+            accepted[name] += not weakens
+    assert +accepted == Counter()
+
+
+@pytest.mark.parametrize("path", FILES[::4], ids=lambda path: path.stem)
+def test_certificate_of_another_text_or_function_is_refused(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = certificates(text, str(path))
+    module = parse(text, str(path))
+    for line in found.values():
+        with pytest.raises(RefusedError, match="another text"):
+            verify(line, text + "\n", module)
+    for function in found:
+        # With another function's name it must prove that function by chance, or be refused.
+        for name, line in found.items():
+            other = json.dumps(json.loads(line) | {"function": function})
+            if json.loads(line) | {"function": ""} == json.loads(found[function]) | {"function": ""}:
+                continue
+            if name != function:
+                with pytest.raises((RefusedError, NotCoveredError)):
+                    verify(other, text, module)
+
+
+@pytest.mark.parametrize("start", range(0, 200, 40))
+def test_certified_random_function_has_no_fault(start: int) -> None:
+    functions = {}
+    for seed in range(start, start + 40):
+        generator = Generator(seed)
+        body = generator.function()
+        if seed % 3 == 0:
+            damaged(body, generator.random)
+        functions[f"f{seed}"] = body
+    text = module_text(functions)
+    module = parse(text, "random.pto")
+    for name in certificates(text, "random.pto"):
+        try:
+            verdict = Judge(module, name).verdict(Range(-1, 5))
+        except Unmodelled:
+            continue
+        assert verdict.kind == "proven", name
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "{", "[]", "null", "{}", "[" * 100_000, '{"certificate": 1}', '{"certificate": 1e999}', "\ud800", "{" * 10],
+)
+def test_text_that_is_no_certificate_is_refused(line: str) -> None:
+    text = "func.func @f() {\n  return\n}\n"
+    with pytest.raises(RefusedError):
+        verify(line, text, parse(text))
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(MAIN, [str(one) for one in arguments])
+
+
+def test_command_writes_certificates_and_checks_them(tmp_path: Path) -> None:
+    path, out = tmp_path / "locks.pto", tmp_path / "locks.cert"
+    path.write_text((FOLDER / "locks.pto").read_text(encoding="utf-8"), encoding="utf-8")
+    written = command(path, "--no-replay", "--certificate", out)
+    assert written.exit_code == 3
+    assert written.stdout.count("note: a certificate is written") == len(out.read_text().splitlines()) > 3
+    assert "note: no certificate: nothing orders pto.tload after pto.tadd" in written.stdout
+    result = command("--check", out, path)
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (
+        0,
+        f"{len(out.read_text().splitlines())} certificates: 0 refused",
+    )
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    result = command("--check", out, path)
+    assert result.exit_code == 1
+    assert "line 1: refused: it is for a program with another text" in result.stdout
+
+
+def test_check_needs_no_library_for_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = tmp_path / "locks.pto", tmp_path / "locks.cert"
+    path.write_text((FOLDER / "locks.pto").read_text(encoding="utf-8"), encoding="utf-8")
+    command(path, "--no-replay", "--certificate", out)
+    monkeypatch.setattr(import_module("pto_dialect.tools.pto_prove"), "find_spec", lambda name: None)
+    assert command("--check", out, path).exit_code == 0
+
+
+def test_file_of_another_kind_stays(tmp_path: Path) -> None:
+    path, out = tmp_path / "locks.pto", tmp_path / "notes.txt"
+    path.write_text("func.func @f() {\n  return\n}\n", encoding="utf-8")
+    out.write_text("notes\n", encoding="utf-8")
+    result = command(path, "--certificate", out)
+    assert (result.exit_code, out.read_text()) == (2, "notes\n")
+    assert command(path, "--certificate", out, "--force").exit_code == 0
+    assert command(path, "--certificate", out).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--check", "missing.cert", "p.pto"), ("--check", "p.pto"), ("--check", "p.pto", "p.pto", "q.pto")]
+)
+def test_wrong_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "pq":
+        Path(f"{name}.pto").write_text("func.func @f() {\n  return\n}\n", encoding="utf-8")
+    assert command(*arguments).exit_code == 2
