@@ -25,8 +25,14 @@ INSTALLED_INSIDE = {
 }
 
 
+def documentation() -> list[Path]:
+    """The pages that `--explain` prints; the page of all rules is left out, whose parts it makes itself."""
+    return sorted(page for page in (HERE / "docs").rglob("*.md") if page.name != "rules.md")
+
+
 class BuildWithTables(build_py):
-    """Adds the parse tables, which the first start after an installation would have to build otherwise."""
+    """Adds the pages of the documentation, and the parse tables, which the first start after an installation would have
+    to build otherwise."""
 
     def run(self) -> None:
         super().run()
@@ -44,13 +50,15 @@ class BuildWithTables(build_py):
         finally:
             sys.path.remove(str(HERE))
 
+    def get_source_files(self) -> list[str]:
+        """The pages belong to source distributions, too."""
+        return [*super().get_source_files(), *(str(page.relative_to(HERE)) for page in documentation())]
+
     def copy_documentation(self, folder: Path) -> None:
-        """Adds the pages that `--explain` prints; the page of all rules is left out, whose parts it makes itself."""
-        for page in sorted((HERE / "docs").rglob("*.md")):
-            if page.name != "rules.md":
-                copied = folder / page.relative_to(HERE / "docs")
-                copied.parent.mkdir(parents=True, exist_ok=True)
-                self.copy_file(str(page), str(copied))
+        for page in documentation():
+            copied = folder / page.relative_to(HERE / "docs")
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            self.copy_file(str(page), str(copied))
 
 
 FINDER = '''"""Finds the packages of a checkout."""

@@ -28,6 +28,7 @@ COMMANDS = (
         "c: f32 256x256, min 513, max 513, mean 513 -> c.npy",
     ),
     ("pto-opt --explain pto.tadd", "It verifies, and a run of it gives:"),
+    ("pto-opt --explain sanitizers", "# Sanitizers"),
     ("xdsl-opt --help", "verify-structure"),
     ("xdsl-opt gemm.pto", '"pto.tmatmul"'),
     ("xdsl-opt gemm.pto -p canonicalize,verify-shapes -t pto", "pto.tmatmul ins("),
@@ -104,7 +105,13 @@ def test_installed_wheel_runs_an_example(wheel: Path, scripts: Path, tmp_path: P
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         tables = {name for name in names if name.endswith(".tables")}
         metadata = set(archive.namelist()) - names
-    assert names - tables == expected
+    pages = {name for name in names if name.startswith("pto_dialect/documentation/")}
+    assert names - tables - pages == expected
+    assert pages == {
+        f"pto_dialect/documentation/{page.relative_to(CHECKOUT / 'docs').as_posix()}"
+        for page in (CHECKOUT / "docs").rglob("*.md")
+        if page.name != "rules.md"
+    }
     assert sorted(re.sub("-[0-9a-f]+", "", name) for name in tables) == [
         f"pto_dialect/grammar/{grammar}.tables" for grammar in ("pto", "types")
     ]
