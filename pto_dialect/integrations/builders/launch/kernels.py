@@ -11,6 +11,7 @@ from pto_dialect.runtime.run.arguments import argument_format
 
 from .origins import attach_sources
 from .pointers import addresses, value_of
+from .repeated import Repeats, reports
 from .saved import save_launch
 
 device = Device("builders")
@@ -29,6 +30,7 @@ class Launched:
         self.text = text
         self.program: Program = device.compile(text, filename, target, ordered)
         self.entry = entry
+        self._repeats = None if reports(self.program.module) else Repeats()
 
     @property
     def pointers(self) -> list[str | None]:
@@ -41,6 +43,8 @@ class Launched:
     def __call__(self, blocks: int, args: Sequence[Any]) -> None:
         """Launches the kernel on numbers, addresses (of ``ctypes`` or plain), arrays and tensors.
 
+        A repeated launch that changes nothing is executed under sanitizers only.
+
         Raises ``TypeError`` for a wrong number of arguments, ``BindingError`` for values that do not fit,
         ``ProgramError`` for a fault of the program.
         """
@@ -50,4 +54,8 @@ class Launched:
         with addresses(args, self.pointers) as plain:
             values = [value_of(name, type_, one) for (name, type_), one in zip(kernel.arguments, plain, strict=True)]
             save_launch(kernel, self.text, values, blocks)
-            device.run(self.program, kernel, values, blocks)
+            if self._repeats is None or watching() is not None:
+                device.run(self.program, kernel, values, blocks)
+            elif self._repeats.begin(values, blocks):
+                device.run(self.program, kernel, values, blocks)
+                self._repeats.end(values, blocks)

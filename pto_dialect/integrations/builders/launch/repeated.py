@@ -1,0 +1,61 @@
+"""Launches that change nothing when they are repeated, as in loops that measure time.
+
+A launch computes its results from its arguments and the memory that they point to. If such memory was the same before
+and after a launch, the next one with these arguments and this memory leaves it as it is, and is not executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from pto_dialect.ir.core.roles import Role, has_role
+
+BYTES_A_SECOND = 50_000_000
+"""Bytes of memory for which a launch must run a second, so that comparing them takes less than a tenth of it."""
+
+
+def reports(module: ModuleOp) -> bool:
+    """Whether a program prints or may end itself, so that each launch of it is executed."""
+    return any(has_role(op, Role.REPORT) for op in module.walk())
+
+
+class Repeats:
+    """What the launches of a program have left."""
+
+    def __init__(self) -> None:
+        self._worthwhile = False
+        self._before: bytes | None = None
+        self._settled: bytes | None = None
+        self._started = 0.0
+
+    def begin(self, values: Sequence[Any], blocks: int) -> bool:
+        """Notes the state before a launch; returns whether the launch has to be executed."""
+        self._before = _state(values, blocks) if self._worthwhile else None
+        self._started = perf_counter()
+        return self._before is None or self._before != self._settled
+
+    def end(self, values: Sequence[Any], blocks: int) -> None:
+        """Notes the state after the launch that has begun, if it took long enough for that."""
+        seconds = perf_counter() - self._started
+        size = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+        self._worthwhile = size < seconds * BYTES_A_SECOND
+        if self._before is not None and self._before == _state(values, blocks):
+            self._settled = self._before
+
+
+def _state(values: Sequence[Any], blocks: int) -> bytes:
+    """A digest of a launch: its blocks, numbers, and addresses with the content of their memory."""
+    digest = hashlib.blake2b(f"{blocks}".encode())
+    for value in values:
+        if isinstance(value, np.ndarray):
+            digest.update(f"\0{value.ctypes.data} {value.dtype} {value.nbytes}\0".encode())
+            digest.update(value.reshape(-1).view(np.uint8).data)
+        else:
+            digest.update(f"\0{type(value).__name__} {value!r}\0".encode())
+    return digest.digest()
