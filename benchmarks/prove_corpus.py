@@ -4,9 +4,9 @@ Usage: python benchmarks/prove_corpus.py PATH ... [--seconds S] [--list VERDICT]
 
 Takes all ``.pto`` files below each PATH. A function counts if it, or one that it calls, has flags, locks, barriers, or
 signals to other cores; with ``--queues`` also one that only moves entries of queues. Of functions with the same text
-one counts. A function with sections for several kinds of cores has the least
-of its verdicts. Prints the number of functions of each verdict, the undecided ones by reason, the refuted ones by kind
-of fault, and the times; ``--list`` names the functions of a verdict, with its reason or fault.
+one counts. A function with several verdicts has the least of them. Prints the number of functions of each verdict, the
+undecided ones by reason, the refuted ones by kind of fault, and the times. ``--replay`` runs the call of each witness;
+``--list`` names the functions of a verdict, with its reason or fault, and what the run shows.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.driver.options import Options
 from pto_dialect.driver.pipeline import build_module
+from pto_dialect.driver.prove.replay import replay
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.prove.decide import Answer, Verdict
@@ -61,7 +62,7 @@ def module_of(path: Path, target: str | None) -> Operation | None:
     return None if any(one.severity is Severity.ERROR for one in engine.diagnostics) else module
 
 
-def entries(path: Path, seconds: float, queues: bool) -> Iterator[dict[str, Any]]:
+def entries(path: Path, seconds: float, queues: bool, replayed: bool) -> Iterator[dict[str, Any]]:
     """One entry for each function with signals of a file."""
     stated = _ARCH.search(path.read_text(encoding="utf-8", errors="replace"))
     target = None if stated is None else stated[1].replace("a3", "a2a3").replace("a2a2a3", "a2a3")
@@ -78,6 +79,7 @@ def entries(path: Path, seconds: float, queues: bool) -> Iterator[dict[str, Any]
     for name, those in found.items():
         least = min(those, key=lambda one: ORDER.index(one.answer))
         witness = least.witness
+        shown = replay(least, target) if replayed else None
         yield {
             "file": str(path),
             "name": name,
@@ -85,6 +87,7 @@ def entries(path: Path, seconds: float, queues: bool) -> Iterator[dict[str, Any]
             "reason": least.reason,
             "kind": None if witness is None else witness.fault.kind.value,
             "message": diagnostic_of(least).message,
+            "replay": shown.text if shown is not None else None,
             "text": hash(str(least.function)),
             "seconds": spent / len(found),
         }
@@ -100,8 +103,16 @@ def short(reason: str) -> str:
 @click.option("--seconds", type=float, default=2.0, show_default=True, help="Processor time for each function.")
 @click.option("--list", "listed", type=click.Choice([one.value for one in Answer]), multiple=True)
 @click.option("--queues", is_flag=True, help="Count functions that only use queues as well.")
+@click.option("--replay", "replayed", is_flag=True, help="Run the call of each witness.")
 @click.option("--json", "target", type=click.Path(path_type=Path), help="Write all entries there.")
-def main(paths: tuple[Path, ...], seconds: float, listed: tuple[str, ...], queues: bool, target: Path | None) -> None:
+def main(
+    paths: tuple[Path, ...],
+    seconds: float,
+    listed: tuple[str, ...],
+    queues: bool,
+    replayed: bool,
+    target: Path | None,
+) -> None:
     """Count the verdicts about the functions with signals below each PATH."""
     files = [file for path in paths for file in (sorted(path.rglob("*.pto")) if path.is_dir() else [path])]
     texts: set[str] = set()
@@ -112,7 +123,7 @@ def main(paths: tuple[Path, ...], seconds: float, listed: tuple[str, ...], queue
             continue
         texts.add(text)
         try:
-            for entry in entries(file, seconds, queues):
+            for entry in entries(file, seconds, queues, replayed):
                 known.setdefault(entry["text"], entry)
         except Exception as error:
             print(f"{file}: {error!r}", file=sys.stderr)
@@ -121,7 +132,8 @@ def main(paths: tuple[Path, ...], seconds: float, listed: tuple[str, ...], queue
         target.write_text(json.dumps(found, indent=1), encoding="utf-8")
     for entry in found:
         if entry["verdict"] in listed:
-            print(f"{entry['file']} @{entry['name']}: {entry['message']}")
+            replay_text = f" ({entry['replay']})" if entry["replay"] else ""
+            print(f"{entry['file']} @{entry['name']}: {entry['message']}{replay_text}")
     counts = Counter(entry["verdict"] for entry in found)
     print(f"{len(found)} functions with signals: {', '.join(f'{counts[one.value]} {one.value}' for one in Answer)}")
     for verdict, key in (("refuted", "kind"), ("undecided", "reason")):

@@ -87,6 +87,8 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError(str(error), ctx) from None
     except OSError as error:
         raise click.UsageError(f"cannot read standard input: {error.strerror or error}", ctx) from None
+    for text in proof.unknown:
+        write_stderr(f"warning: {text}\n")
     if output is not None:
         _write(ctx, output, "".join(one.line for one in proof.certificates if one is not None), given["force"])
     if given["format"] == "text":

@@ -16,7 +16,8 @@ class PassEntry(NamedTuple):
     """Where a pass is defined (module of this folder, class in it) and one line on what it does; ``changes`` states
     that it changes the program, ``orders`` that flags and barriers order the pipes afterwards, ``shrinks`` that the
     program may need less memory then, ``splits`` that tiles and products may be too large for the chip before it,
-    ``options`` has the values of each of its options, the default one first. ``shared`` states that xDSL has a pass of
+    ``options`` has the values of each of its options, the default one first; none stands for any text without blanks,
+    by default an empty one. ``shared`` states that xDSL has a pass of
     this name, which this one runs; it may stand inside ``func.func(..)``."""
 
     module: str
@@ -55,6 +56,7 @@ PASS_TABLE: dict[str, PassEntry] = {
         "prove_order",
         "ProveOrderPass",
         "the order of the pipes for all arguments and numbers of iterations: proven, refuted or undecided",
+        options=MappingProxyType({"assume": ()}),
     ),
     "check-memory": PassEntry("check_memory", "CheckMemoryPass", "tiles in use that share bytes"),
     "tile-loops": PassEntry(
@@ -234,7 +236,9 @@ def _checked(name: str, options: str) -> str:
         if option not in known:
             which = f"it has {', '.join(known)}" if known else "it has none"
             raise PassOptionError(f"{name} has no option '{option}'; {which}")
-        if not equal or value not in known[option]:
+        if not equal and not known[option]:
+            raise PassOptionError(f"{option} of {name} needs a value")
+        if known[option] and (not equal or value not in known[option]):
             raise PassOptionError(f"{option} of {name} is {' or '.join(known[option])}, not '{value}'")
         messages.append(part)
     return " ".join(messages)

@@ -6,7 +6,8 @@ Source: docs/prove.md, "Assumptions".
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from .expressions import (
     Condition,
@@ -26,14 +27,31 @@ class AssumptionError(ValueError):
     """A condition that is not understood."""
 
 
+def names_in(text: str) -> frozenset[str]:
+    """The names in a condition. Raises :class:`AssumptionError`."""
+    return frozenset(node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name))
+
+
+def unknown_names(assumptions: Sequence[str], known: Collection[str]) -> Iterator[str]:
+    """What to say about the names in conditions that no function has, which therefore say nothing."""
+    for text in assumptions:
+        for name in sorted(names_in(text).difference(known)):
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            yield f"no function has the argument '{name}' of the assumption '{text}'{hint}"
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.replace("%%", "%").strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise AssumptionError(f"'{text}' is no condition such as n % 16 == 0") from None
+
+
 def condition_of(text: str, symbols: Mapping[str, Symbol]) -> Condition | None:
     """The condition that ``text`` states about ``symbols``; ``None`` where it names another one. Raises
     :class:`AssumptionError`."""
-    try:
-        tree = ast.parse(text.replace("%%", "%").strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise AssumptionError(f"'{text}' is no condition such as n % 16 == 0") from None
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    tree, names = _parsed(text), names_in(text)
     reader = _Reader(text, {name: symbols[name] for name in names if name in symbols})
     if not names.issubset(symbols):
         # It is checked all the same.

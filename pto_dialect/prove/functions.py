@@ -16,6 +16,7 @@ from .model import Model, UndecidedError
 from .order_rules import needs_order
 from .overlap import Overlap, are_apart, share_object
 from .reader import cores_of, entry_functions, read_block, read_function
+from .values import LAUNCH_NAMES, width_of
 
 EXTRA = "pip install 'pto-dialect[prove]'"
 """What brings the library for sets."""
@@ -87,6 +88,16 @@ def verdict_of(
     if op is not None:
         reason = f"{op.name}: {reason}"
     return Verdict(name, core, function, Answer.UNDECIDED, reason, op, assumptions=facts)
+
+
+def names_of_arguments(module: Operation) -> frozenset[str]:
+    """The names that conditions may have in some function of a module."""
+    found = set(LAUNCH_NAMES)
+    for function in entry_functions(module):
+        for position, value in enumerate(function.regions[0].blocks[0].args):
+            if width_of(value.type):
+                found.add(value.name_hint or f"arg{position}")
+    return frozenset(found)
 
 
 def _assume(model: Model, assumptions: Sequence[str]) -> None:

@@ -51,6 +51,8 @@ _QUERIES: dict[str, tuple[str, int, int | None, str]] = {
     "pto.get_subblock_num": ("subblock_num", 1, 2, ""),
 }
 """Operations that query a number of the launch: its name, its bounds, and the number that it is less than."""
+LAUNCH_NAMES = frozenset(row[0] for row in _QUERIES.values())
+"""The names of these numbers."""
 _LAUNCHER = {"block": "pto.get_block_idx", "count": "pto.get_block_num", "subblock": "pto.get_subblock_idx"}
 """The same numbers where a launcher passes them as arguments."""
 _IN_BLOCK = {"pto.get_subblock_idx": (0, 0, 1), "pto.get_subblock_num": (2, 2, 2)}

@@ -110,3 +110,9 @@ def test_functions_that_call_each_other_are_undecided_once() -> None:
     result = prove("-", text=text)
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (4, "2 functions: 0 proven, 0 refuted, 2 undecided")
     assert result.stdout.count("or calls itself [order-undecided]") == 2
+
+
+def test_a_name_that_no_function_has_is_a_warning(kernel: Path) -> None:
+    result = prove(kernel, "--assume", "nn % 2 == 0")
+    assert result.stderr.startswith("warning: no function has the argument 'nn' of the assumption 'nn % 2 == 0'")
+    assert "warning" not in prove(kernel, "--assume", "n % 2 == 0").stderr

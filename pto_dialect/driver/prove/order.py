@@ -13,9 +13,9 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.formats import to_sarif
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.prove.assumed import condition_of
+from pto_dialect.prove.assumed import condition_of, unknown_names
 from pto_dialect.prove.decide import Answer, Verdict
-from pto_dialect.prove.functions import verdicts
+from pto_dialect.prove.functions import names_of_arguments, verdicts
 from pto_dialect.prove.report import as_data, diagnostic_of, summary_of
 from pto_dialect.version import __version__
 
@@ -32,12 +32,14 @@ WRONG, REFUTED, UNDECIDED = 1, 3, 4
 @dataclass
 class Proof:
     """The verdicts about the functions of all inputs, and the errors of inputs without any. ``replays`` has for each
-    verdict the run of its witness, ``certificates`` its certificate, if they were to be made."""
+    verdict the run of its witness, ``certificates`` its certificate, if they were to be made. ``unknown`` are names in
+    assumptions that no function has."""
 
     verdicts: list[Verdict]
     errors: list[Diagnostic]
     replays: list[Replay | None] = field(default_factory=list)
     certificates: list[Written | None] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
 
     @property
     def summary(self) -> str:
@@ -84,6 +86,7 @@ def prove(
     proof = Proof([], [])
     for text in assumptions:
         condition_of(text, {})
+    names: set[str] = set()
     for item in inputs:
         engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
         text, remarks = read_program(item, target, every=True)
@@ -95,10 +98,13 @@ def prove(
         if module is None or engine.has_errors:
             proof.errors += engine.diagnostics
         else:
+            names |= names_of_arguments(module)
             found = list(verdicts(module, target, assumptions, seconds))
             proof.verdicts += found
             proof.replays += [replay(one, target) if replays else None for one in found]
             proof.certificates += [certified(one, text, module, target) if certifies else None for one in found]
+    if not proof.errors:
+        proof.unknown += unknown_names(assumptions, names)
     return proof
 
 
