@@ -47,7 +47,10 @@ if TYPE_CHECKING:
 UNREGISTERED = "dialect-unregistered"
 PROOF_REMARKS = ("prove-open", "prove-done")
 PASS_REMARKS = frozenset(
-    ("insert-sync-left-alone", "insert-sync-shared-flag", "tile-cube-unchanged", "order-proven", "order-undecided")
+    (
+        *("insert-sync-left-alone", "insert-sync-shared-flag", "order-proven", "order-undecided"),
+        *("double-buffer-one-slot", "tile-cube-unchanged", "tile-loops-products"),
+    )
 )
 """Remarks that are shown without ``--pedantic``: a pass did not do what its name says."""
 

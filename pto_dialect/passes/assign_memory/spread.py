@@ -68,7 +68,7 @@ def spread(
 def _in_order(
     order: Sequence[Buffer], fixed: Mapping[Buffer, int], cost: Cost, limit: float
 ) -> tuple[int, dict[Buffer, int]] | None:
-    """The cheapest place for one buffer after the other, and what all cost."""
+    """The cheapest address for one buffer after the other, and what all cost."""
     total, addresses = 0, dict(fixed)
     for buffer in order:
         found = _cheapest(buffer, addresses, cost, limit)
@@ -79,10 +79,8 @@ def _in_order(
     return total, addresses
 
 
-def _cheapest(
-    buffer: Buffer, placed: Mapping[Buffer, int], cost: Cost, limit: float
-) -> tuple[int, int] | None:  # fmt: skip
-    """The lowest cost of a place for a buffer, and the lowest address with it."""
+def _cheapest(buffer: Buffer, placed: Mapping[Buffer, int], cost: Cost, limit: float) -> tuple[int, int] | None:
+    """The lowest cost of an address for a buffer, and the lowest address with it."""
     starts = {0, *(round_up(at + other.extent, buffer.align) for other, at in placed.items())}
     starts |= {at for other, at in placed.items() if at % buffer.align == 0}
     best: tuple[int, int] | None = None

@@ -18,57 +18,109 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from pto_dialect.analysis.alias import is_passed_on
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
+from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.program import MEMORY
 from pto_dialect.passes.base import PtoPass
+from pto_dialect.verify.engine.rule import read_rules
 
 from .copies import put
+from .fitting import slots_that_fit
 
 _INDEX = IndexType()
+
+_RULES = read_rules("passes")
+ONE_SLOT = _RULES["double-buffer-one-slot"]
 
 
 @dataclass(frozen=True)
 class DoubleBufferPass(PtoPass):
     """Gives ``count`` slots to each tile without address that all uses of lie in one loop, that the iteration writes
-    as a whole before it reads it, and that more than one pipe uses. Others stay as they are."""
+    as a whole before it reads it, and that more than one pipe uses. Others stay as they are, and so do those that gain
+    least where not all slots fit the memory."""
 
     count: str = "2"
 
     name: ClassVar[str] = "double-buffer"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module``."""
-        slots: dict[ForOp, SSAValue] = {}
-        for op in list(walk(module)):
-            if not isinstance(op, AllocTileOp) or op.addr is not None:
-                continue
-            loop = _loop_of(op, profile_of(op, self.target).arch)
-            if loop is not None:
-                if loop not in slots:
-                    slots[loop] = _slot(loop, int(self.count))
-                _multiply(op, slots[loop], int(self.count))
+        """Changes ``module``; each tile of a loop that keeps one slot although several pipes use it gets a remark."""
+        for function in [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]:
+            profile = profile_of(function, self.target)
+            for op in [op for op in walk(function) if isinstance(op, AllocTileOp)]:
+                _split(op)
+            found = {op: loop_of(op, profile.arch) for op in walk(function) if isinstance(op, AllocTileOp)}
+            loops = {op: loop for op, loop in found.items() if isinstance(loop, ForOp)}
+            names = {op: label_of(op.results[0], "a tile") for op in found}
+            spans = {op: span_of(op) for op in found}
+            reasons = {op: reason for op, reason in found.items() if isinstance(reason, str)}
+            wanted = int(self.count)
+            counts = slots_that_fit(function, loops, wanted, self.target)
+            slots: dict[tuple[ForOp, int], SSAValue] = {}
+            for op, count in counts.items():
+                if count < wanted:
+                    reasons[op] = f"{wanted} slots of it do not fit beside those of tiles that gain more"
+                if count == 1 < wanted:
+                    continue
+                if (loops[op], count) not in slots:
+                    slots[loops[op], count] = _slot(loops[op], count)
+                _multiply(op, slots[loops[op], count], count)
+            for op, reason in reasons.items():
+                kept = "one slot" if counts.get(op, 1) == 1 else f"{counts[op]} slots"
+                message = f"{names[op]} gets {kept}: {reason}"
+                engine.report(Diagnostic(ONE_SLOT.id, ONE_SLOT.severity, message, spans[op]))
 
 
-def _loop_of(tile: AllocTileOp, arch: str) -> ForOp | None:
-    """The loop whose iterations may have a tile each."""
+def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
+    """The loop whose iterations may have a tile each; else the reason why they may not. ``None`` for tiles with which
+    nothing could overlap: they have an address, are in no loop, or only one pipe uses them."""
     type_, users = tile.result.type, [use.operation for use in tile.result.uses]
     assert isinstance(type_, TileBufType)
-    if DYNAMIC in (type_.valid_rows, type_.valid_cols) or not users:
+    pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in users}
+    if tile.addr is not None or len(pipes) < 2 or not any(_loops(op, tile.parent) for op in users):
         return None
+    if DYNAMIC in (type_.valid_rows, type_.valid_cols):
+        return "only a run knows its sizes"
     # Another handle may mean the tile of an iteration before.
     if type_.compact or is_passed_on(tile.result, _touches_memory):
-        return None
-    pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in users}
+        return "another handle shows a part or another form of it"
     loop = _innermost(tile, users)
-    if loop is None or len(pipes) < 2 or not _first_writes(tile.result, loop.body.block):
-        return None
+    if loop is None:
+        return "it is used outside of its loop, or in several loops"
+    if not _first_writes(tile.result, loop.body.block):
+        return "the first operation of an iteration that uses it does not write all of it"
     return loop
+
+
+def _split(tile: AllocTileOp) -> None:
+    """Gives each loop a tile of its own, where every iteration of all loops that use a tile writes it first: nothing
+    goes from one loop to another."""
+    type_, users = tile.result.type, [use.operation for use in tile.result.uses]
+    assert isinstance(type_, TileBufType)
+    if tile.addr is not None or type_.compact or is_passed_on(tile.result, _touches_memory):
+        return
+    groups: dict[ForOp | None, list[Operation]] = {}
+    for op in users:
+        around = _loops(op, tile.parent)
+        groups.setdefault(around[-1] if around else None, []).append(op)
+    loops = [_innermost(tile, some) for outer, some in groups.items() if outer is not None]
+    if len(loops) < 2 or None in groups:
+        return
+    if not all(loop is not None and _first_writes(tile.result, loop.body.block) for loop in loops):
+        return
+    for some in list(groups.values())[1:]:
+        made = tile.clone()
+        made.result.name_hint = tile.result.name_hint
+        put(made, InsertPoint.after(tile), tile)
+        for op in some:
+            op.operands = [made.result if value is tile.result else value for value in op.operands]
 
 
 def _touches_memory(op: Operation) -> bool:

@@ -23,6 +23,7 @@ from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.cube.matmul import PhasedProductOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.passes.base import PtoPass
@@ -61,6 +62,7 @@ _INDEX = IndexType()
 
 _RULES = read_rules("passes")
 UNSUPPORTED = _RULES["tile-loops-unsupported"]
+PRODUCTS = _RULES["tile-loops-products"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,10 @@ class TileLoopsPass(PtoPass):
                 engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
         for stretch in runs if not engine.has_errors else ():
             stretch.split()
+        product = next((op for op in walk(module) if isinstance(op, PhasedProductOp)), None)
+        if product is not None:
+            message = "tile-loops leaves tiles of the cube core as they are; tile-cube chooses those of products"
+            engine.report(Diagnostic(PRODUCTS.id, PRODUCTS.severity, message, span_of(product)))
 
 
 def _runs(module: ModuleOp, rows: int) -> Iterator[_Run]:

@@ -59,6 +59,8 @@ COMMANDS: Final[dict[str, Commands]] = {
     "lower-vector-unsupported": _both("pto-opt -p lower-vector example.pto"),
     "lower-transfers-unsupported": _both("pto-opt -p lower-transfers example.pto"),
     "tile-loops-unsupported": _both("pto-opt -p tile-loops example.pto"),
+    "tile-loops-products": _both("pto-opt -p tile-loops example.pto"),
+    "double-buffer-one-slot": _both("pto-opt -p double-buffer example.pto"),
     "tile-cube-unchanged": _both("pto-opt -p tile-cube example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
     "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),
