@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -136,7 +137,7 @@ class Reduction:
         """Makes constants smaller."""
 
         def edits(op: Operation, number: int) -> Iterator[Edit]:
-            if op.name == "arith.constant":
+            if isinstance(op, ConstantOp):
                 yield from (set_constant(number, value) for value in SMALL)
 
         self._each(edits)

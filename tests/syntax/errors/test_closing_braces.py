@@ -1,4 +1,4 @@
-"""A `}` behind an incomplete statement: it closes the region around, unless something follows on its line."""
+"""A `}` after an incomplete statement: it closes the region around, unless something follows on its line."""
 
 import pytest
 
