@@ -112,8 +112,7 @@ class Check:
         missing = self.rivals[one.number] & ~(state.known[one.pipe] | state.known[Pipe.S])
         if missing:
             self.unordered(self.course.work[missing.bit_length() - 1].op, one.op)
-        if one.pipe is not Pipe.S:
-            state.forget(1 << one.number)
+        state.forget(1 << one.number)
 
     def unordered(self, first: Operation, second: Operation) -> None:
         """Two statements are not in order."""
@@ -121,9 +120,7 @@ class Check:
 
     def signal(self, one: Signal, state: State) -> None:
         """A signal: what it carries are the statements that are complete when its pipe has done all before it."""
-        known, carried = state.known, state.known[one.source] | state.known[Pipe.S]
-        if one.source is not Pipe.S:
-            carried |= self.own[one.source]
+        known, carried = state.known, state.known[one.source] | state.known[Pipe.S] | self.own[one.source]
         key, lock = (one.source, one.target, one.number), (one.source, one.number)
         if one.kind == "set":
             if key in state.flags:
@@ -147,7 +144,7 @@ class Check:
             known[one.source] = carried
         else:
             for pipe in one.drains:
-                known[Pipe.S] |= known[pipe] | (0 if pipe is Pipe.S else self.own[pipe])
+                known[Pipe.S] |= known[pipe] | self.own[pipe]
 
     def loop(self, one: Loop, state: State) -> State:
         """A loop: its invariant holds before it and after each iteration, so also at its end."""
@@ -195,10 +192,11 @@ def _compete(earlier: Work, later: Work, arch: str) -> bool:
 
 def _needs_order(earlier: Work, later: Work, first: Access, second: Access, arch: str) -> bool:
     """Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe"."""
-    if not (first.writes or second.writes) or first.place.space != second.place.space or earlier.pipe is Pipe.S:
+    if not (first.writes or second.writes) or first.place.space != second.place.space:
         return False
     if earlier.pipe is not later.pipe:
-        return True
+        # Other work of the scalar unit is complete at issue.
+        return earlier.pipe is not Pipe.S or (first.writes and first.place.space != "gm")
     if earlier.pipe is Pipe.V:
         return arch == "a2a3"
     both = first.writes and second.writes

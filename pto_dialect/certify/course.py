@@ -169,8 +169,6 @@ class Course:
         if spec.pipes or form.pipe is Pipe.ALL:
             raise NotCoveredError("it works on several pipes", op)
         accesses = self._accesses(op)
-        if form.pipe is Pipe.S and any(one.writes and one.place.space != "gm" for one in accesses):
-            raise NotCoveredError("stores of the scalar unit to local memory are not covered", op)
         if not accesses:
             return []
         if len(self.work) >= _MOST:
