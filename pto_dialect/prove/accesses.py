@@ -148,6 +148,8 @@ def _pointed(
     element = element_type(kind) if isinstance(kind, (PtrType, MemRefType)) else None
     size = None if element is None else byte_width(element)
     if not offsets:
+        if has_role(op, Role.ATOMIC) and size is not None:
+            return Interval(place.offset, place.offset.plus(size), (place.offset, place.offset.plus(size))), True
         return Interval(place.offset, None), False
     advances = any(isinstance(value.type, PtrType) for value in op.results)
     number = Expr(0) if advances else places.numbers.number(offsets[0])

@@ -13,8 +13,10 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.arithmetic import FOLDS
 
 from .expressions import (
+    AtLeastZero,
     Condition,
     Expr,
+    Not,
     Ordinal,
     Symbol,
     UnknownValueError,
@@ -22,6 +24,7 @@ from .expressions import (
     Varying,
     at_least,
     choose,
+    either,
     equal,
     evaluate,
     less,
@@ -97,6 +100,55 @@ def bind_carried(numbers: Numbers, op: Operation, bounds: Bounds) -> None:
     starts = {index: numbers.number(initial[index]) for index in wanted}
     for index in wanted:
         numbers.bind(carried[index], _closed(index, holders, starts, steps, bounds.ordinal))
+
+
+class Repetition:
+    """The iterations of a loop with a condition that fails once for all: a number that it compares falls by a constant
+    in each. ``goes_on`` is ``None`` for other conditions. Binds what the loop carries and gives."""
+
+    def __init__(self, numbers: Numbers, op: Operation) -> None:
+        before, body = (region.block for region in op.regions)
+        ends = before.last_op, body.last_op
+        assert ends[0] is not None and ends[1] is not None
+        passed = ends[0].operands[1:]
+        self.ordinal = Ordinal("i", 0)
+        self.goes_on: Condition | None = None
+        self.decides: Condition | None = None
+        """The condition under which the iteration at least decides whether it goes on."""
+        self.trips: Expr | None = None
+        wanted = [index for index, value in enumerate(before.args) if width_of(value.type)]
+        trial = numbers.copy()
+        holders = {index: Symbol("carried", given=False) for index in wanted}
+        for index, value in enumerate(before.args):
+            trial.bind(value, symbol(holders[index]) if index in holders else None)
+        for value, given in zip(body.args, passed, strict=True):
+            trial.bind(value, trial.number(given) if width_of(value.type) else None)
+        steps = {index: trial.number(ends[1].operands[index]) for index in wanted}
+        starts = {index: numbers.number(op.operands[index]) for index in wanted}
+        for index in wanted:
+            numbers.bind(before.args[index], _closed(index, holders, starts, steps, self.ordinal))
+        for value, given in zip(body.args, passed, strict=True):
+            if width_of(value.type):
+                numbers.bind(value, numbers.number(given))
+        self._bound(numbers.condition(ends[0].operands[0]))
+        for value, given in zip(op.results, passed, strict=True):
+            last = numbers.number(given) if width_of(value.type) else None
+            if last is not None and self.trips is not None:
+                numbers.bind(value, substituted(last, {self.ordinal: self.trips}))
+
+    def _bound(self, condition: Condition | None) -> None:
+        positive = not isinstance(condition, Not)
+        inner = condition.condition if isinstance(condition, Not) else condition
+        if not isinstance(inner, AtLeastZero):
+            return
+        expr = inner.expr if positive else inner.expr.times(-1).plus(-1)
+        fall = -dict(expr.terms).get(self.ordinal, 0)
+        first = expr.plus(symbol(self.ordinal), fall)
+        if fall > 0 and self.ordinal not in symbols_of(first):
+            self.goes_on = condition
+            place = symbol(self.ordinal)
+            self.decides = either(at_least(Expr(0), place), at_least(first.plus(fall), place.times(fall)))
+            self.trips = choose(at_least(first, 0), first.over(fall).plus(1), Expr(0))
 
 
 def _ends(op: Operation) -> Sequence[SSAValue]:

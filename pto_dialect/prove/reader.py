@@ -20,12 +20,12 @@ from pto_dialect.ir.core.facts.pipe import Pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.func import FuncOp
-from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.targets.profile import Profile
 
 from .accesses import accesses_of
 from .blocks import Entries, forward_order
-from .carried import Bounds, LoopNumbers, bind_carried
+from .carried import Bounds, LoopNumbers, Repetition, bind_carried
 from .carried_handles import LoopPlaces, bind_handles
 from .cores.between import CORES, channelled
 from .cores.outside import assumed_for, involves_others, steps_of
@@ -142,6 +142,8 @@ class _Reader:
         """Reads one operation."""
         if is_for(op):
             self.loop(op, where, numbers, places)
+        elif is_while(op) and self.repeats(op, where, numbers, places):
+            pass
         elif is_if(op):
             self.branches(op, where, numbers, places)
         elif has_role(op, Role.CALL):
@@ -164,11 +166,8 @@ class _Reader:
 
     def opaque(self, op: Operation) -> None:
         """An operation with regions whose course is not followed."""
-        for inner in walk(op):
-            if inner is not op and (isinstance(inner, PtoOp) and form_of(inner, self.profile.arch).pipe is not None):
-                raise UndecidedError(op, f"{op.name} is not followed")
-            if has_role(inner, Role.CALL | Role.ELEMENT_STORE | Role.ELEMENT_LOAD):
-                raise UndecidedError(op, f"{op.name} is not followed")
+        if any(inner is not op and self._works(inner) for inner in walk(op)):
+            raise UndecidedError(op, f"{op.name} is not followed")
 
     # ------------------------------------------------------------ control flow
 
@@ -182,6 +181,32 @@ class _Reader:
         self.block(op.regions[0].block, inside, numbers, places)
         if loop.body:
             where.body.append(loop)
+
+    def repeats(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> bool:
+        """Reads a loop with a condition; False where it is not known how often it runs."""
+        before, body = op.regions
+        if len(before.blocks) != 1 or len(body.blocks) != 1:
+            return False
+        found = Repetition(numbers, op)
+        if found.goes_on is None or found.trips is None:
+            return False
+        for value in (*before.block.args, *body.block.args, *op.results):
+            if isinstance(value.type, MEMORY):
+                places.bind(value, (places.anywhere(value),))
+        # What decides runs once more than what it decides about.
+        loop = Loop(op, self._next(), found.ordinal, found.decides, None, found.trips.plus(1))
+        inside = where.inside(loop, True)
+        self.block(before.block, inside, numbers, places)
+        self.block(body.block, inside.when(found.goes_on), numbers, places)
+        if loop.body:
+            where.body.append(loop)
+        return True
+
+    def _works(self, op: Operation) -> bool:
+        """Whether an operation does more than to compute, or may."""
+        if isinstance(op, PtoOp) and form_of(op, self.profile.arch).pipe is not None:
+            return True
+        return has_role(op, Role.CALL | Role.ELEMENT_STORE | Role.ELEMENT_LOAD)
 
     def branches(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
         """Regions of which one runs."""
