@@ -27,6 +27,7 @@ SUBCOMMANDS = {
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
     "report": Subcommand("pto_report", (), "make or serve the page of a recording, or run and write one"),
     "prove": Subcommand("pto_prove", (), "prove the order of the pipes for all arguments and numbers of iterations"),
+    "optimize": Subcommand("pto_optimize", (), "search the passes that make a kernel fast"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
     "reduce": Subcommand("pto_reduce", (), "find the smallest program that still shows something"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps"),

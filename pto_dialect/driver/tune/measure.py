@@ -81,6 +81,8 @@ class Tuner:
     cpp: CppCommand = field(default_factory=CppCommand)
     against: list[Any] | None = None
     reference: str = ""
+    accumulate: str | None = None
+    """How products are summed, as for ``pto-run``."""
 
     def measure(self, candidate: Candidate) -> Measured:
         """All about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
@@ -97,6 +99,14 @@ class Tuner:
             plan = self._plan(found.candidate)
             found.module = self._module(plan, found.candidate, self.target or plan.target)
         return found.module
+
+    def program(self, candidate: Candidate) -> ModuleOp | None:
+        """The program without passes; ``None`` if it is not legal. Raises ``LaunchError``."""
+        plan = self._plan(candidate)
+        try:
+            return self._module(plan, candidate._replace(passes=()), self.target or plan.target)
+        except Refused:
+            return None
 
     def input_of(self, candidate: Candidate) -> Input:
         """The program of a candidate as a file. Raises ``LaunchError``."""
@@ -180,8 +190,13 @@ class Tuner:
         streams = Streams(lambda text: None, lines.append, False, lambda found, counts: told.extend(found))
         sanitizing = Sanitizing(SanitizeOptions(), cycles=self.cycles)
         settings = Settings(
-            target=self.target, quiet=True, sanitizing=sanitizing, allow_outside=self.allow_outside, cpp=self.cpp
-        )  # fmt: skip
+            target=self.target,
+            accumulate=self.accumulate,
+            quiet=True,
+            sanitizing=sanitizing,
+            allow_outside=self.allow_outside,
+            cpp=self.cpp,
+        )
         session = Session(plan, settings, streams, {})
         session.modules[session.path_of(session.input_of(step.program, step.entry, step))] = module
         try:

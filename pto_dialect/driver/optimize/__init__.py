@@ -1,0 +1,1 @@
+"""Which passes make a kernel fast by the cycle model: ``pto optimize``."""
