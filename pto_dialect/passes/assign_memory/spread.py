@@ -17,7 +17,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from .live_ranges import Buffer
 from .pack import ORDERS, Share
 
-MOST = 200
+MOST = 100
 """Buffers of a memory up to which costs are compared."""
 
 _SAME_LOOP = 16
@@ -94,9 +94,10 @@ def _cheapest(buffer: Buffer, placed: Mapping[Buffer, int], cost: Cost, limit: f
             if buffer.overlaps(other) and not (start == at and buffer.inherits(other)):
                 break
             price += cost(buffer, other)
+            if best is not None and price >= best[0]:
+                break
         else:
-            if best is None or price < best[0]:
-                best = (price, start)
-                if not price:
-                    break
+            best = (price, start)
+            if not price:
+                break
     return best

@@ -19,7 +19,7 @@ from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.cube.matmul import PhasedProductOp
+from pto_dialect.ir.cube.matmul import PhasedProductOp, TMatmulBiasOp, TMatmulOp
 from pto_dialect.ir.tile.memory import TStoreOp
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.instructions.writer import Function, is_handle
@@ -69,6 +69,8 @@ class TileCubePass(PtoPass):
             for op in walk(function):
                 if isinstance(op, PhasedProductOp) and not isinstance(op, PRODUCTS):
                     _remark(engine, op, f"{op.name} has no base tile")
+                elif isinstance(op, (TMatmulOp, TMatmulBiasOp)) and not _is_stored(op):
+                    _remark(engine, op, "no store writes its sums to global memory")
 
 
 def _stores_sums(op: Operation) -> bool:
@@ -76,6 +78,11 @@ def _stores_sums(op: Operation) -> bool:
     if not isinstance(op, TStoreOp) or not isinstance(op.src.type, TileBufType) or op.src.type.loc != "acc":
         return False
     return any(isinstance(use.operation, PRODUCTS) for use in op.src.uses)
+
+
+def _is_stored(product: TMatmulOp | TMatmulBiasOp) -> bool:
+    """Whether an operation stores the sums of a product, as :func:`_stores_sums` looks for."""
+    return product.dst is not None and any(_stores_sums(use.operation) for use in product.dst.uses)
 
 
 def _is_one(product: Product, shape: Shape) -> bool:

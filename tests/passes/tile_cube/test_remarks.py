@@ -95,3 +95,16 @@ def test_products_of_other_families_have_no_base_tiles():
     }}
     """
     assert said(text) == ["pto.tgemv has no base tile"]
+
+
+def test_sums_that_stay_on_the_chip():
+    kinds = (("left", 16, 16, "f16"), ("right", 16, 16, "f16"), ("acc", 16, 16, "f32"), ("mat", 16, 16, "f32"))
+    left, right, acc, mat = (tile_type(*kind) for kind in kinds)
+    text = f"""
+    func.func @f(%l: {left}, %r: {right}, %s: {acc}, %m: {mat}) {{
+      pto.tmatmul ins(%l, %r : {left}, {right}) outs(%s : {acc})
+      pto.tmov ins(%s : {acc}) outs(%m : {mat})
+      return
+    }}
+    """
+    assert said(text) == ["no store writes its sums to global memory"]
