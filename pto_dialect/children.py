@@ -139,16 +139,17 @@ def _end_group(process: Popen[bytes]) -> None:
     process.wait()
 
 
-async def run_child_async(command: Sequence[str]) -> tuple[int, str]:
-    """The exit code and the output of a command, both streams together."""
+async def run_child_async(command: Sequence[str], given: bytes | None = None) -> tuple[int, str]:
+    """The exit code and the output of a command, both streams together; of one that is ``given`` its standard input,
+    the standard output alone."""
     import asyncio  # deferred: start-up
 
-    pipe = asyncio.subprocess.PIPE
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=asyncio.subprocess.STDOUT,
-        env=child_environment(),
+        *command, stdin=nothing if given is None else pipe, stdout=pipe,
+        stderr=asyncio.subprocess.STDOUT if given is None else nothing, env=child_environment(),
     )  # fmt: skip
-    output, _ = await process.communicate()
+    output, _ = await process.communicate(given)
     return process.returncode or 0, output.decode(errors="replace")
 
 

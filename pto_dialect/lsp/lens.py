@@ -1,4 +1,4 @@
-"""Runs from the editor: code lenses of programs with a launch file beside them, and what these do."""
+"""Runs and proofs from the editor: code lenses above the first function, and what these do."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pto_dialect.children import python_command, run_child_async
 from pto_dialect.driver.launch.plan import SUFFIX
 
 from .program.document import Document
+from .proofs import ORDERS, PROVE, carry_out
 from .server import Server
 
 RUN, SANITIZE = "pto.run", "pto.sanitize"
@@ -27,21 +28,29 @@ def launch_file(document: Document) -> str | None:
 
 
 def lenses(server: Server, document: Document, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-    """``run`` and ``sanitize`` above the first function."""
-    path = launch_file(document)
-    if path is None or not server.settings.code_lens:
+    """Above the first function: ``run`` and ``sanitize`` of a program with a launch file, ``prove the order`` of one
+    with signals."""
+    if not server.settings.code_lens:
         return None
+    titles = _TITLES if launch_file(document) is not None else {}
+    if ORDERS.search(document.text):
+        titles = {**titles, PROVE: "prove the order"}
     place = document.pieces.functions[0][0] if document.pieces is not None else 0
     area = document.range(place, place)
     return [
-        types.CodeLens(area, types.Command(title, name, arguments=[document.uri])) for name, title in _TITLES.items()
-    ]
+        types.CodeLens(area, types.Command(title, name, arguments=[document.uri])) for name, title in titles.items()
+    ] or None
 
 
 def register(server: Server) -> None:
     """The commands of the lenses: the launches of the file beside a document that is open."""
     for name in _TITLES:
         server.command(name)(_command(server, name))
+
+    async def prove(uri: str) -> str | None:
+        return await carry_out(server, uri)
+
+    server.command(PROVE)(prove)
 
 
 def _command(server: Server, name: str) -> Callable[[str], Awaitable[str | None]]:

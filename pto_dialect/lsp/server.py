@@ -36,6 +36,8 @@ class Server(LanguageServer):
         super().__init__("pto-lsp", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
         self.settings = Settings()
+        self.proofs: dict[str, tuple[str, list[types.Diagnostic]]] = {}
+        """Text and verdicts of documents that somebody had proven."""
         self._pending: dict[str, asyncio.TimerHandle] = {}
         self._worker = ThreadPoolExecutor(1, "check")
 
@@ -96,6 +98,9 @@ class Server(LanguageServer):
             # An internal error must not end the session; the next edit retries.
             log.exception("%s could not be checked", uri)
             return
+        text, proven = self.proofs.get(uri, ("", []))
+        if text == document.text:
+            found = [*found, *proven]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
 
     def look_at_kernel(self, uri: str) -> None:
@@ -119,6 +124,7 @@ class Server(LanguageServer):
         pending = self._pending.pop(uri, None)
         if pending is not None:
             pending.cancel()
+        self.proofs.pop(uri, None)
         if self.documents.pop(uri, None) is not None:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -234,20 +235,44 @@ async def test_calls_are_followed_both_ways(client) -> None:
 
 
 async def test_a_launch_file_beside_the_program_can_be_run(client) -> None:
-    none = await client.text_document_code_lens_async(types.CodeLensParams(DOCUMENT))
-    assert not none
+    alone = await client.text_document_code_lens_async(types.CodeLensParams(DOCUMENT))
+    assert "run" not in [one.command.title for one in alone or ()]
     path = ROOT / "examples" / "gemm" / "gemm.pto"
     open_text(client, path.as_uri(), path.read_text(encoding="utf-8"))
     found = await client.text_document_code_lens_async(
         types.CodeLensParams(types.TextDocumentIdentifier(path.as_uri()))
     )
-    assert [one.command.title for one in found] == ["run", "sanitize"]
+    assert [one.command.title for one in found][:2] == ["run", "sanitize"]
     command = found[0].command
     output = await client.workspace_execute_command_async(
         types.ExecuteCommandParams(command.command, command.arguments)
     )
     assert "@gemm" in output
     nobody = types.ExecuteCommandParams(command.command, ["file:///etc/passwd"])
+    assert await client.workspace_execute_command_async(nobody) is None
+
+
+FLAG = '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]'
+
+
+async def test_the_order_is_proven_on_request(client) -> None:
+    uri = "file:///t/order.pto"
+    left = f"func.func @left() {{\n  pto.set_flag{FLAG}\n  return\n}}\n"
+    text = f"{left}func.func @right() {{\n  pto.set_flag{FLAG}\n  pto.wait_flag{FLAG}\n  return\n}}\n"
+    open_text(client, uri, text)
+    (lens,) = await client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(uri)))
+    assert lens.command.title == "prove the order"
+    shown = await client.workspace_execute_command_async(
+        types.ExecuteCommandParams(lens.command.command, lens.command.arguments)
+    )
+    assert shown == "1 proven, 1 refuted, 0 undecided"
+    for _ in range(100):
+        codes = {one.code: one.range.start.line for one in client.diagnostics.get(uri, ()) if "order" in str(one.code)}
+        if codes:
+            break
+        await asyncio.sleep(0.1)
+    assert codes == {"order-refuted": 1, "order-proven": 4}
+    nobody = types.ExecuteCommandParams(lens.command.command, ["file:///etc/passwd"])
     assert await client.workspace_execute_command_async(nobody) is None
 
 
