@@ -147,6 +147,8 @@ def constant(op: Operation, g: Generator) -> None:
 
 
 _PLAIN = {"addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^"}
+_GROWING = ("addi", "subi", "muli")
+"""Operations whose result may not fit into the bits of an index."""
 _FLOAT = {"addf": "+", "subf": "-", "mulf": "*"}
 _CALLS = {
     "divsi": divide,
@@ -167,11 +169,11 @@ def integer_binary(op: Operation, g: Generator) -> None:
     short = op.name.removeprefix("arith.")
     a, b = (str(g.name(v)) for v in op.operands)
     type_ = op.results[0].type
-    if short == "muli" and isinstance(type_, builtin.IndexType):
-        # Sums grow by one bit, which costs nothing; repeated products would grow without bound.
-        product = str(g.define_local("product", f"{a} * {b}"))
-        fits = f"{-1 << 63} <= {product} < {1 << 63}"
-        g.define(op.results[0], f"{product} if {fits} else {wrapped_bits(product, type_)}")
+    if short in _GROWING and isinstance(type_, builtin.IndexType):
+        # Nearly all numbers fit, and to ask costs less than to wrap them.
+        number = str(g.define_local("number", f"{a} {_PLAIN[short]} {b}"))
+        fits = f"{-1 << 63} <= {number} < {1 << 63}"
+        g.define(op.results[0], f"{number} if {fits} else {wrapped_bits(number, type_)}")
         return
     if short in _PLAIN:
         g.define(op.results[0], wrapped(f"{a} {_PLAIN[short]} {b}", type_))

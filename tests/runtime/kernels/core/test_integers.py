@@ -105,6 +105,23 @@ def test_products_of_indices_wrap_at_once(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_sums_of_indices_wrap_at_once(mode: str) -> None:
+    a = np.array([3, -5, (1 << 63) - 2, -(1 << 63)])
+    lines = (
+        "%x = arith.index_cast %a : i64 to index\n%three = arith.constant 3 : index\n"
+        "%s = arith.addi %x, %three : index\n%t = arith.subi %x, %three : index\n"
+        "%d = arith.divsi %s, %three : index\n%e = arith.divsi %t, %three : index\n"
+        "%less = arith.cmpi slt, %s, %x : index\n%f = arith.select %less, %three, %x : index\n"
+        "%r0 = arith.index_cast %d : index to i64\n%r1 = arith.index_cast %e : index to i64\n"
+        "%r2 = arith.index_cast %f : index to i64\n"
+    )
+    made = evaluate(mode, lines, {"a": ("i64", a)}, {f"r{number}": "i64" for number in range(3)})
+    assert made[0].tolist() == [toward_zero(signed(x + 3, 64), 3) for x in a.tolist()]
+    assert made[1].tolist() == [toward_zero(signed(x - 3, 64), 3) for x in a.tolist()]
+    assert made[2].tolist() == [3 if signed(x + 3, 64) < x else x for x in a.tolist()]
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_single_bits(mode: str) -> None:
     """A set bit is -1 as a signed number and 1 as an unsigned one."""
     a, b = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
