@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
 
 from lsprotocol import types
 
-from pto_dialect.driver.explain.schema import forms, values_of
+from pto_dialect.driver.explain.schema import values_of
 from pto_dialect.driver.reference.clauses import words_of, written
-from pto_dialect.driver.reference.operations import computes
 from pto_dialect.ir.clauses import CLAUSES, clauses_of
-from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
 from pto_dialect.ir.core.clauses import Form
 from pto_dialect.ir.core.index import OPS
-from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.roles import Role
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
-from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.passes.accesses.items import NUMBER
 from pto_dialect.syntax.types.forms import PTO_FORMS
+from pto_dialect.verify.core.table import CORE_NAMES
 
-from .hover import describe_attribute, operation_text
+from .hover import core_operation_text, describe_attribute, operation_text
 from .navigation import symbol_definitions
 from .program.document import Document
 from .program.events import used_ids
 from .program.lookup import operations_at
 from .program.names import BLOCK, SYMBOL
 from .program.statement import Opened, Statement
+from .statements.fresh import fits as _fits
+from .statements.fresh import operation_list, takes_snippets
+from .statements.words import run_line_items, tile_words
 
 _PIPE = re.compile(r"PIPE_\w+")
 _NUMBERS = {pipe.value: number for pipe, number in NUMBER.items()}
@@ -45,7 +44,12 @@ def completion(server: object, document: Document, params: types.CompletionParam
     """The answer to a request for completion."""
     offset = document.offset(params.position)
     statement = Statement(document.text, offset)
-    items = [] if statement.in_comment else list(_items(document, statement, offset))
+    if statement.in_comment:
+        items = list(run_line_items(document.text, offset))
+    elif statement.names_operation:
+        return operation_list(document, statement, offset, takes_snippets(server))
+    else:
+        items = list(_items(document, statement, offset))
     items = [item for item in items if _fits(statement.prefix, item.filter_text or item.label)]
     items.sort(key=lambda item: not (item.filter_text or item.label).startswith(statement.prefix))
     area = document.range(statement.prefix_start, offset)
@@ -58,21 +62,12 @@ def completion(server: object, document: Document, params: types.CompletionParam
     return types.CompletionList(len(items) >= _MOST, items)
 
 
-def _fits(prefix: str, label: str) -> bool:
-    """Whether ``label`` contains the typed characters in their order."""
-    rest = iter(label.lower())
-    return all(char in rest for char in prefix.lower())
-
-
-def warm() -> None:
-    """Does what the first completion would have to do: looks at all operations."""
-    _operation_items()
-
-
 def resolve(item: types.CompletionItem) -> types.CompletionItem:
     """The page of an operation, for the one that is looked at."""
     if isinstance(item.data, str) and item.data in OPS:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, operation_text(item.data))
+    elif isinstance(item.data, str) and item.data in CORE_NAMES:
+        item.documentation = types.MarkupContent(types.MarkupKind.Markdown, core_operation_text(item.data))
     return item
 
 
@@ -89,8 +84,8 @@ def _items(document: Document, statement: Statement, offset: int) -> Iterator[ty
         yield from _names(document, BLOCK, offset)
     elif mark == "#":
         yield from _attributes()
-    elif statement.begins:
-        yield from _operations(bool(statement.tokens) and statement.tokens[-1].type == "RESULTS")
+    elif (words := tile_words(document.text, statement.prefix_start)) is not None:
+        yield from words
     elif (cls := statement.operation) is not None:
         yield from _in_statement(document, statement, cls, opened[-1] if opened else None, offset)
     elif statement.stated_types:
@@ -119,26 +114,6 @@ def _in_statement(
 
 
 # ------------------------------------------------------------ kinds of items
-
-
-@cache
-def _operation_items() -> tuple[tuple[str, str, str, bool], ...]:
-    """Name, what it computes, its form, whether it yields a value."""
-    rows = []
-    for name in OPS:
-        cls = op_class(name)
-        if name not in DEPRECATED:
-            rows.append((name, computes(cls).replace("``", "`"), forms(cls)[0], bool(signature(cls).results)))
-    return tuple(rows)
-
-
-def _operations(with_result: bool) -> Iterator[types.CompletionItem]:
-    for name, sentence, form, yields in _operation_items():
-        if yields or not with_result:
-            details = types.CompletionItemLabelDetails(description=sentence)
-            yield types.CompletionItem(name, details, Kind.Function, detail=form, data=name)
-    for name in CORE_SHAPES:
-        yield types.CompletionItem(name, kind=Kind.Function)
 
 
 def _values(document: Document, statement: Statement) -> Iterator[types.CompletionItem]:

@@ -7,10 +7,23 @@ from typing import Any
 
 from lsprotocol import types
 
-from . import actions, calls, completion, formatting, hints, hover, lens, navigation, outline, semantic, signatures
+from . import (
+    actions,
+    calls,
+    completion,
+    formatting,
+    hints,
+    hover,
+    lens,
+    navigation,
+    outline,
+    semantic,
+    signatures,
+)
 from .kernels import is_kernel
 from .server import Handler, Server
 from .settings import Settings
+from .statements import fresh
 
 _WARM = 0.3
 """Seconds after which the tables are read that the first completion and the first hover would read."""
@@ -73,7 +86,7 @@ def make_server() -> Server:
 
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:
-        for number, warm in enumerate((completion.warm, hover.warm)):
+        for number, warm in enumerate((fresh.warm, hover.warm)):
             asyncio.get_running_loop().call_later(_WARM + number * _WARM, warm)
 
     server.feature(types.COMPLETION_ITEM_RESOLVE)(completion.resolve)

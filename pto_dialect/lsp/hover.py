@@ -21,8 +21,10 @@ from pto_dialect.ir.core.base import PtoOp, Slot, signature
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core_dialects.core_ops import ALIASES
 from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
+from pto_dialect.verify.core.table import CORE_NAMES, constraints_of
 
 from .program.document import Document
 from .program.events import describe_partners
@@ -92,7 +94,8 @@ def _token(document: Document, base: int, offset: int, token: Tok) -> types.Hove
     if token.type.startswith("OP_"):
         name = operation_named(token.text)
         if name is None:
-            return None
+            core = ALIASES.get(token.text, token.text)
+            return _shown(core_operation_text(core), area) if core in CORE_NAMES else None
         text = operation_text(name)
         op = operation_at(document, base + token.start)
         event = describe_partners(document, op, operations_at(document, offset)) if op is not None else ""
@@ -173,4 +176,21 @@ def operation_text(name: str) -> str:
     if rows:
         lines += ["", "clauses, in this order:", ""]
         lines += [f"- `{taken.keyword}`: {taken.row.summary}" for taken in rows]
+    return "\n".join(lines)
+
+
+_ARITY = {"1": "", "?": " (optional)", "*": " (any number)"}
+
+
+@cache
+def core_operation_text(name: str) -> str:
+    """What an operation of another dialect takes and yields."""
+    wanted = constraints_of(name)
+    lines = [f"**{name}** — operation of the dialect `{name.partition('.')[0]}`", ""]
+    for slots, mark, words in (
+        (wanted.operands, "%", "operand"),
+        (wanted.results, "%", "result"),
+        (wanted.attributes, "", "attribute"),
+    ):
+        lines += [f"- {words} `{mark}{slot.name}`{_ARITY[slot.arity]}: {plain(slot.kind.label)}" for slot in slots]
     return "\n".join(lines)

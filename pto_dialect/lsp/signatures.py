@@ -26,6 +26,7 @@ def signature_help(server: object, document: Document, params: types.SignatureHe
     order = [slots[name] for name in spec.text or tuple(slots)]
     shown = [form for form in forms(cls)[:-1]] or forms(cls)
     found: list[types.SignatureInformation] = []
+    written = sum(token.text.count("%") for token in statement.behind if token.type in ("USES", "BINDINGS"))
     for form in shown:
         parameters = []
         for slot in order:
@@ -33,6 +34,6 @@ def signature_help(server: object, document: Document, params: types.SignatureHe
             if place >= 0:
                 words = f"{slot.kind.label}: {meaning(cls, slot)}"
                 parameters.append(types.ParameterInformation((place, place + len(slot.name) + 1), words))
-        found.append(types.SignatureInformation(form, computes(cls).replace("``", "`"), parameters))
-    number = sum(token.text.count("%") for token in statement.behind if token.type in ("USES", "BINDINGS"))
-    return types.SignatureHelp(found, 0, min(number, max(len(order) - 1, 0)))
+        number = min(written, len(parameters) - 1) if parameters else None
+        found.append(types.SignatureInformation(form, computes(cls).replace("``", "`"), parameters, number))
+    return types.SignatureHelp(found, 0, found[0].active_parameter if found else None)

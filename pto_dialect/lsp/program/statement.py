@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from pto_dialect.driver.explain.lookup import operation_named
+from pto_dialect.driver.explain.schema import forms
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.syntax.read.tokens import Tok
@@ -21,6 +22,9 @@ _LINES = 30
 """Lines that a statement may have."""
 _REGION = re.compile(r"[ \t]*(?:\}[ \t]*(?:else|do)?[ \t]*\{?|\^[^:\n]*:|[^\"\n]*\)[^\"\n=]*\{(?=[ \t]*\Z))")
 """The beginning of a line that belongs to a region: its braces, a label, the header of a function or loop."""
+_FRESH = re.compile(r"[ \t]*(?:%[^=\n\"]*=[ \t]*)?\"?")
+"""What may precede the name of an operation in its line."""
+_UNFINISHED = re.compile(r"(?:[,:=(<\[]|->|\b(?:ins|outs|to|step|iter_args|shape|strides|offsets|sizes))\s*\Z")
 _LISTS = ("ANGLE", "USES")
 _CLOSING = {")": "(", "}": "{", "]": "["}
 
@@ -44,6 +48,11 @@ class Statement:
             if first == 0 or _BEGIN.match(text, first):
                 break
             first = text.rfind("\n", 0, first - 1) + 1
+        line = text.rfind("\n", 0, offset) + 1
+        found = _PREFIX.search(text, line, offset)
+        assert found is not None
+        if first < line and _FRESH.fullmatch(text, line, found.start()) and _is_complete(text[first:line]):
+            first = line
         found = _PREFIX.search(text, first, offset)
         assert found is not None
         self.offset = offset
@@ -69,6 +78,11 @@ class Statement:
     def begins(self) -> bool:
         """Whether an operation may be written here: only results precede."""
         return all(token.type in ("RESULTS", "RBRACE", "LBRACE") for token in self.tokens)
+
+    @property
+    def names_operation(self) -> bool:
+        """Whether the prefix is that of an operation: nothing precedes it but results, and it begins as a name."""
+        return self.begins and self.prefix[:1] not in tuple("%!@#^<")
 
     def opened(self) -> list[Opened]:
         """The open brackets, the innermost last."""
@@ -96,3 +110,23 @@ class Statement:
             if token.type == "COLON" and depth == 0:
                 return True
         return bool(self.opened()) and any(token.type == "COLON" for token in self.behind[-6:])
+
+
+def _is_complete(text: str) -> bool:
+    """Whether a statement ends with ``text``, so that another one begins in the next line."""
+    text = re.sub(r"//[^\n]*", "", text).strip()
+    if not text or text.endswith(("{", "}")):
+        return True
+    if _UNFINISHED.search(text) or any(
+        text.count(opened) != text.count(closed) for opened, closed in ("()", "[]", "{}")
+    ):
+        return False
+    before = Statement(f"{text} ", len(text) + 1)
+    cls = before.operation
+    if cls is None:
+        return ":" in text or "%" not in text
+    form = forms(cls)[0]
+    words = {token.text.rstrip("( ") for token in before.behind}
+    if "outs(" in form and "outs" not in words:
+        return False
+    return " : " not in re.sub(r"\[[^\]]*\]|\([^)]*\)", "", form) or ":" in text

@@ -51,8 +51,10 @@ _WORD_KEYS = {
     "slayout": ("none_box", "row_major", "col_major"),
 }
 _ENUM_KEYS = {"pad": ("null", "zero", "max", "min"), "compact": ("null", "normal", "row_plus_one")}
+WORDS_OF_KEYS = {"loc": LOCS, **_WORD_KEYS, **_ENUM_KEYS}
+"""Values of the keys of a tile type that are words."""
 _SHORT_KEYS = ("valid", "blayout", "slayout", "fractal", "pad", "compact")
-_LONG_KEYS = ("loc", "dtype", "rows", "cols", "v_row", "v_col", "blayout", "slayout", "fractal", "pad", "compact")
+LONG_KEYS = ("loc", "dtype", "rows", "cols", "v_row", "v_col", "blayout", "slayout", "fractal", "pad", "compact")
 
 
 def _fail(rule: str, message: str, where: Any, help: str | None = None, *remedies: Remedy) -> TypeSyntaxError:
@@ -219,19 +221,19 @@ def _known_key(entry: Any, keys: Iterable[str], what: str) -> None:
 
 def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     entries: dict[str, Any] = {}
-    expected = iter(_LONG_KEYS)
+    expected = iter(LONG_KEYS)
     for entry in parameters:
-        _known_key(entry, _LONG_KEYS, "key")
+        _known_key(entry, LONG_KEYS, "key")
         if entry.key in entries:
             raise _fail("tile-key", f"key {entry.key} is given twice", entry, None, repeated_entry())
         if entry.key not in expected:
-            raise _fail("tile-key-order", f"key {entry.key} is out of order", entry, ", ".join(_LONG_KEYS))
+            raise _fail("tile-key-order", f"key {entry.key} is out of order", entry, ", ".join(LONG_KEYS))
         entries[entry.key] = entry
-    for key in _LONG_KEYS[: _LONG_KEYS.index("compact")]:
+    for key in LONG_KEYS[: LONG_KEYS.index("compact")]:
         if key not in entries:
             message = f"the long form of tile_buf needs the key {key}"
-            following = _LONG_KEYS[_LONG_KEYS.index(key) + 1 :]
-            help = ", ".join(_LONG_KEYS) + " (compact is optional)"
+            following = LONG_KEYS[LONG_KEYS.index(key) + 1 :]
+            help = ", ".join(LONG_KEYS) + " (compact is optional)"
             raise _fail("tile-key", message, head, help, long_key(key, *following))
     loc = _tile_word("loc", entries["loc"].value, LOCS, "tile-loc-keyword")
     if entries["dtype"].value.form != "type":

@@ -1,0 +1,1 @@
+"""Completions of whole statements: which operations are usual, and what their operands are."""

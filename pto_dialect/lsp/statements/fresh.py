@@ -1,0 +1,134 @@
+"""Completions at the beginning of a statement: operations, the usual ones first, each with a whole statement."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from lsprotocol import types
+from xdsl.ir import Attribute
+
+from pto_dialect.driver.explain.schema import forms
+from pto_dialect.driver.reference.operations import computes, targets
+from pto_dialect.ir.core.aliases import DEPRECATED
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core_dialects.core_ops import ALIASES, CORE_SHAPES
+
+from ..program.document import Document
+from ..program.statement import Statement
+from .scope import values_before
+from .snippets import plain, statement
+from .usual import ranking
+
+MOST = 100
+"""Operations that are offered at once; what is written further chooses among all."""
+WHOLE = 12
+"""The first of them, which have whole statements."""
+_SHORT = {long: short for short, long in ALIASES.items()}
+_TARGET = re.compile(r'pto\.target_arch\s*=\s*"(\w+)"')
+_OUTSIDE = ("func.func", "module")
+"""Operations that are outside of functions."""
+_NEAR = 20_000
+"""Characters before the cursor that say what is usual."""
+
+
+def takes_snippets(server: object) -> bool:
+    """Whether the client fills in snippets."""
+    capabilities = getattr(getattr(server, "client_capabilities", None), "text_document", None)
+    item = getattr(getattr(capabilities, "completion", None), "completion_item", None)
+    return bool(getattr(item, "snippet_support", False))
+
+
+def fits(prefix: str, label: str) -> bool:
+    """Whether ``label`` contains the typed characters in their order."""
+    rest = iter(label.lower())
+    return all(char in rest for char in prefix.lower())
+
+
+def warm() -> None:
+    """Does what the first completion would have to do: looks at all operations."""
+    _operations()
+    ranking("")
+
+
+@cache
+def _operations() -> dict[str, tuple[str, str, bool, frozenset[str]]]:
+    """Of each operation by its name in texts what it computes, its form, whether it yields a value, and targets."""
+    rows: dict[str, tuple[str, str, bool, frozenset[str]]] = {}
+    for name in OPS:
+        if name not in DEPRECATED:
+            cls = op_class(name)
+            yields = any(slot.arity != "?" for slot in signature(cls).results) or len(forms(cls)) > 2
+            rows[name] = (
+                computes(cls).replace("``", "`"),
+                forms(cls)[0],
+                yields,
+                frozenset(filter(None, targets(cls).split(", "))),
+            )
+    for name in CORE_SHAPES:
+        rows[_SHORT.get(name, name)] = ("", "", not name.startswith(("func.return", "scf.yield", "cf.")), frozenset())
+    return rows
+
+
+def operation_list(document: Document, written: Statement, offset: int, snippets: bool) -> types.CompletionList:
+    """The operations that the prefix fits, the usual ones first."""
+    prefix = written.prefix
+    with_result = bool(written.tokens) and written.tokens[-1].type == "RESULTS"
+    scores = ranking(document.text[max(0, written.start - _NEAR) : written.start])
+    rows = [(name, row) for name, row in _operations().items() if fits(prefix, name) and (row[2] or not with_result)]
+    # What begins as written comes first, also after the name of its dialect.
+    target, inside = _target(document), _is_in_function(document.text, written.start)
+
+    def order(row: tuple[str, tuple[str, str, bool, frozenset[str]]]) -> tuple[object, ...]:
+        name, (_, _, _, places) = row
+        absent = bool(places) and target is not None and target not in places
+        absent = absent or (name in _OUTSIDE) == inside
+        return _distance(prefix, name), absent, -scores.get(ALIASES.get(name, name), 0.0)
+
+    rows.sort(key=order)
+    area = document.range(written.prefix_start, offset)
+    scope = values_before(document, written.start) if snippets else []
+    named = _named_types(document) if snippets else ()
+    items: list[types.CompletionItem] = []
+    for number, (name, (sentence, form, _, _)) in enumerate(rows[:MOST]):
+        item = types.CompletionItem(name, kind=types.CompletionItemKind.Function, data=ALIASES.get(name, name))
+        item.label_details = types.CompletionItemLabelDetails(description=sentence) if sentence else None
+        item.detail = form or None
+        item.filter_text, item.sort_text = name, f"{number:05}"
+        text = statement(ALIASES.get(name, name), scope, with_result, named) if snippets and number < WHOLE else None
+        if text is None:
+            item.text_edit = types.TextEdit(area, name)
+        else:
+            item.text_edit = types.TextEdit(area, text)
+            item.insert_text_format = types.InsertTextFormat.Snippet
+            item.insert_text_mode = types.InsertTextMode.AdjustIndentation
+            item.detail = plain(text).splitlines()[0]
+        items.append(item)
+    return types.CompletionList(len(rows) > MOST or (snippets and len(rows) > WHOLE), items)
+
+
+def _is_in_function(text: str, offset: int) -> bool:
+    """Whether a function is open at an offset."""
+    start = text.rfind("func.func", 0, offset)
+    return start >= 0 and text.count("{", start, offset) > text.count("}", start, offset)
+
+
+def _target(document: Document) -> str | None:
+    """The chip that the program is for, as lists of targets name it."""
+    found = _TARGET.search(document.text)
+    target = document.options.target or (found[1] if found else None)
+    return "a2a3" if target in ("a2", "a3") else target
+
+
+def _distance(prefix: str, name: str) -> int:
+    if name.startswith(prefix) or name.rpartition(".")[2].startswith(prefix):
+        return 0
+    return 1
+
+
+def _named_types(document: Document) -> tuple[Attribute, ...]:
+    """The types that the program has names for."""
+    found = (document.type_named(name) for name in document.type_aliases)
+    return tuple(kind for kind in found if kind is not None)

@@ -1,0 +1,80 @@
+"""Words inside of types and in RUN lines, hover for core operations, and whole statements."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pygls", reason="the language server is an extra")
+
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.lsp.hover import core_operation_text
+from pto_dialect.lsp.statements.scope import Typed
+from pto_dialect.lsp.statements.snippets import plain, statement
+from pto_dialect.lsp.statements.usual import operations_of, ranking
+from pto_dialect.lsp.statements.words import run_line_items, tile_words
+from pto_dialect.passes.registry import PASS_TABLE
+from pto_dialect.syntax.types.parser import parse_type
+
+TILE = parse_type("!pto.tile_buf<vec, 8x32xf32>")
+SCOPE = [Typed("%b", TILE), Typed("%a", TILE), Typed("%n", parse_type("index"))]
+
+
+def inside(text: str) -> list[str]:
+    found = tile_words(text, len(text))
+    return ["outside"] if found is None else [item.label for item in found]
+
+
+def test_keys_of_a_tile_come_in_their_order() -> None:
+    assert inside("%t = pto.alloc_tile : !pto.tile_buf<")[:2] == ["vec", "mat"]
+    assert inside(": !pto.tile_buf<loc=vec, dtype=f32, ")[:2] == ["rows", "cols"]
+    assert inside(": !pto.tile_buf<vec, 16x16xf32, blayout=") == ["row_major", "col_major"]
+    assert inside(": !pto.tile_buf<loc=") == ["vec", "mat", "left", "right", "acc", "bias", "scaling"]
+    assert inside(": !pto.tile_buf<vec, 16x16xf32>, ") == ["outside"]
+
+
+def in_run_line(text: str) -> list[str]:
+    return [item.label for item in run_line_items(text, len(text))]
+
+
+def test_passes_in_run_lines() -> None:
+    assert in_run_line("// RUN: pto-opt %s -p ") == list(PASS_TABLE)
+    assert in_run_line("// RUN: pto-opt %s -p assign-memory,") == list(PASS_TABLE)
+    assert in_run_line("// RUN: pto-opt %s -p assign-memory{") == ["reuse"]
+    assert in_run_line("// RUN: pto-opt %s -p cse,assign-memory{reuse=") == ["auto", "max", "safe", "none"]
+    assert "memory" in in_run_line("// RUN: pto-opt %s --lower=")
+    assert in_run_line("// a comment -p ") == []
+
+
+def test_a_statement_uses_what_is_in_scope() -> None:
+    text = statement("pto.tadd", SCOPE, False)
+    assert text is not None and plain(text) == (
+        "pto.tadd ins(%b, %a : !pto.tile_buf<vec, 8x32xf32>, !pto.tile_buf<vec, 8x32xf32>) "
+        "outs(%b : !pto.tile_buf<vec, 8x32xf32>)"
+    )
+    loop = statement("scf.for", SCOPE, False)
+    assert loop == "scf.for ${1:%i} = ${2:%n} to ${3:%n} step ${4:%n} {\n  $0\n\\}"
+    assert plain(loop) == "scf.for %i = %n to %n step %n {\n  \n}"
+    assert statement("arith.addi", SCOPE, True) == "arith.addi ${1:%n}, ${2:%n} : index"
+
+
+def test_most_operations_have_a_whole_statement() -> None:
+    whole = [name for name in OPS if statement(name, SCOPE, False) is not None]
+    assert len(whole) > 500
+
+
+def test_names_do_not_hide_others() -> None:
+    taken = [Typed("%lhs", parse_type("f32"))]
+    text = statement("pto.vadd", taken, False)
+    assert text is not None and "%lhs," not in plain(text)
+
+
+def test_what_follows_here_counts_more_than_elsewhere() -> None:
+    line = "pto.barrier <PIPE_ALL>\n%x = arith.xori %a, %a : i64\n"
+    scores = ranking(line * 4 + "pto.barrier <PIPE_ALL>\n")
+    assert max(scores, key=scores.__getitem__) == "arith.xori"
+    assert operations_of("scf.for %i = %a to %b step %c {\n  return\n}") == ["scf.for", "{", "func.return"]
+
+
+def test_operations_of_other_dialects_are_explained() -> None:
+    text = core_operation_text("arith.cmpi")
+    assert "`%lhs`" in text and "`predicate`" in text
