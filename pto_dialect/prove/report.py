@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.pipe_order import has_manual_synchronization
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.origins import shown_line, shown_span
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.location import span_of
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.engine.rule import read_rules
 
-from .concrete import Fault, Instance
+from .concrete import Fault, FaultKind, Instance
 from .decide import BLOCK, Answer, Verdict, Witness
 from .expressions import UnknownValueError, evaluate
 from .overlap import interval_of
@@ -63,7 +65,7 @@ def diagnostic_of(verdict: Verdict) -> Diagnostic:
     message = f"{_problem(fault)}{_call(verdict.witness)}, in {where}"
     notes = (*_places(fault), *notes)
     span = _span(late, fault, fault.second is not None)
-    return Diagnostic(REFUTED.id, REFUTED.severity, message, span, notes, _advice(fault))
+    return Diagnostic(REFUTED.id, REFUTED.severity, message, span, notes, _advice(fault, verdict.function))
 
 
 def _on(core: str | None) -> str:
@@ -90,9 +92,13 @@ def _pipe(one: Instance) -> str:
     return one.statement.pipe.value.removeprefix("PIPE_")
 
 
-def _advice(fault: Fault) -> str | None:
-    if fault.kind in _ADVICE or fault.second is None:
+def _advice(fault: Fault, function: Operation) -> str | None:
+    if fault.kind is FaultKind.RACE_CROSS_CORE or fault.second is None:
         return _ADVICE.get(fault.kind)
+    if not has_manual_synchronization([*walk(function)]):
+        return "insert-sync orders the pipes of a program without flags: pto-opt -p insert-sync"
+    if fault.kind in _ADVICE:
+        return _ADVICE[fault.kind]
     flag = f'["{fault.first.statement.pipe.value}", "{fault.second.statement.pipe.value}", "EVENT_IDn"]'
     return f"pto.set_flag{flag} after the first and pto.wait_flag{flag} before the second"
 
