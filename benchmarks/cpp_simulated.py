@@ -35,7 +35,10 @@ _POINTER = re.compile(r"!pto\.ptr<([\w!.]+)")
 _TENSOR = re.compile(r"args_(\d+)$")
 _TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
 _LEFT_OUT = (
-    ("needs a peer", re.compile(r"\b(TPUT|TGET|TNOTIFY|TWAIT|TTEST|CommContext)\b")),
+    (
+        "needs a peer",
+        re.compile(r"\b(TPUT|TGET|TNOTIFY|TWAIT|TTEST)\b|\bCommContext\s*\*\s*(\w+)\b(?=.*\b\2\b)", re.DOTALL),
+    ),
     ("needs a second core", re.compile(r"\b(TPUSH|TPOP|TALLOC|TFREE|ffts_cross_core_sync|wait_flag_dev)\b")),
     ("needs the run time", re.compile(r"\b(get_dma_workspace|get_async_ctx|TPREFETCH_ASYNC|Sdma|Urma)\b")),
 )
@@ -326,7 +329,7 @@ def outcomes_of(options: argparse.Namespace, work: Path) -> list[Kernel]:
             found.append(kept[kernel["path"]])
             continue
         kernel["target"] = "a5" if "a5" in path.parts else "a2a3"
-        reason = left_out(re.sub(r"//.*", "", path.read_text(errors="replace")))
+        reason = left_out(re.sub(r"//.*|\(void\)\s*\w+;", "", path.read_text(errors="replace")))
         if reason:
             found.append(kernel | {"result": reason, "detail": ""})
         else:
@@ -334,7 +337,8 @@ def outcomes_of(options: argparse.Namespace, work: Path) -> list[Kernel]:
         last = found[-1]
         print(f"{last['result']:20} {kernel['path']}  {last['detail']}", flush=True)
         if options.json is not None:
-            options.json.write_text(json.dumps(found, indent=1))
+            later = kept.keys() - {one["path"] for one in found}
+            options.json.write_text(json.dumps([*found, *(kept[path] for path in later)], indent=1))
     return found
 
 
