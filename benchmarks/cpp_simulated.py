@@ -29,8 +29,10 @@ SIZES = tuple(1 << n for n in (18, 21, 24, 27, 28))
 BLOCKS = 2
 SECONDS = 150
 """For one step of the simulator."""
-SHAPE, NUMBER, FRACTION = 16, 1, 0.5
-"""What a kernel reads of shapes, and the values of its numbers."""
+SHAPE, FRACTION = 16, 0.5
+"""What a kernel reads of shapes, and the value of its fractions."""
+NUMBERS = (1, 16, 0)
+"""The value of its integers: the first with which it runs and writes something."""
 _POINTER = re.compile(r"!pto\.ptr<([\w!.]+)")
 _TENSOR = re.compile(r"args_(\d+)$")
 _TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
@@ -149,7 +151,7 @@ def random_values(element: str, size: int, rng: np.random.Generator) -> np.ndarr
     return np.resize(some, size // dtype.itemsize)
 
 
-def run_here(program: Program, arrays: dict[int, np.ndarray]) -> None:
+def run_here(program: Program, arrays: dict[int, np.ndarray], integer: int) -> None:
     """Runs a program on arrays; raises ``NoRun``."""
     values: dict[str, Value] = {}
     for name, type_ in program.kernel.types:
@@ -160,12 +162,12 @@ def run_here(program: Program, arrays: dict[int, np.ndarray]) -> None:
         elif "shape" in name or "stride" in name:
             values[name] = SHAPE
         else:
-            values[name] = FRACTION if str(type_).startswith(("f", "bf")) else NUMBER
+            values[name] = FRACTION if str(type_).startswith(("f", "bf")) else integer
     program.run(values, BLOCKS, watch=False)
 
 
 def simulate(
-    kernel: Kernel, isa: Path, program: Program, inputs: dict[int, np.ndarray], folder: Path
+    kernel: Kernel, isa: Path, program: Program, inputs: dict[int, np.ndarray], integer: int, folder: Path
 ) -> dict[int, Any]:
     """What the simulator makes of arrays; raises ``NoRun``."""
     tree = Path(kernel["tree"])
@@ -178,7 +180,7 @@ def simulate(
     for name, type_ in program.kernel.types:
         found = _TENSOR.match(name)
         if found and int(found[1]) not in inputs:
-            bits = int(np.float32(FRACTION).view(np.uint32)) if str(type_) == "f32" else NUMBER
+            bits = int(np.float32(FRACTION).view(np.uint32)) if str(type_) == "f32" else integer
             setup.append(f"    args[{found[1]}] = {bits};")
     text = _HARNESS.format(file=path, blocks=BLOCKS, setup="\n".join(setup), results="\n".join(results))
     (folder / "main.cpp").write_text(text)
@@ -252,7 +254,26 @@ def difference(element: str, here: np.ndarray, there: np.ndarray, before: np.nda
     return f"{where}: {first[n]:g} here, {second[n]:g} in the simulator"
 
 
-def _run_with_enough(program: Program, elements: dict[int, str]) -> tuple[dict[int, Any], dict[int, Any]]:
+def _run_to_write(program: Program, elements: dict[int, str]) -> tuple[dict[int, Any], dict[int, Any], int]:
+    """Runs a program with integers until it writes something; returns the tensors before and after, and the integer.
+    Raises ``NoRun`` where it runs with none of them."""
+    failure, last = None, None
+    for integer in NUMBERS:
+        try:
+            inputs, arrays = _run_with_enough(program, elements, integer)
+        except NoRun as error:
+            failure = failure or error
+            continue
+        last = inputs, arrays, integer
+        if any((arrays[n] != inputs[n]).any() for n in arrays):
+            break
+    if last is None:
+        assert failure is not None
+        raise failure
+    return last
+
+
+def _run_with_enough(program: Program, elements: dict[int, str], integer: int) -> tuple[dict[int, Any], dict[int, Any]]:
     """Runs a program on random tensors, larger ones where it accesses more; returns them before and after."""
     rng = np.random.default_rng(1)
     size = SIZES[0]
@@ -260,7 +281,7 @@ def _run_with_enough(program: Program, elements: dict[int, str]) -> tuple[dict[i
         inputs = {n: random_values(element, size, rng) for n, element in elements.items()}
         arrays = {n: array.copy() for n, array in inputs.items()}
         try:
-            run_here(program, arrays)
+            run_here(program, arrays, integer)
         except NoRun as error:
             is_small = "outside" in error.reason or "mem-oob" in error.reason
             if not is_small or size == SIZES[-1]:
@@ -275,9 +296,9 @@ def compare(kernel: Kernel, program: Program, isa: Path, work: Path) -> Kernel:
     elements = tensors_of(program)
     outcome: Kernel = {"result": "agrees", "detail": ""}
     try:
-        inputs, arrays = _run_with_enough(program, elements)
+        inputs, arrays, integer = _run_to_write(program, elements)
         with tempfile.TemporaryDirectory(dir=work) as folder:
-            there = simulate(kernel, isa, program, inputs, Path(folder))
+            there = simulate(kernel, isa, program, inputs, integer, Path(folder))
         changed = sum(int((arrays[n] != inputs[n]).sum()) for n in arrays)
         outcome["detail"] = f"{changed} elements"
         if not changed:
