@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pto_dialect.driver.explain.search_index import search_index
+from pto_dialect.driver.explain.search.index import search_index
 from pto_dialect.driver.explain.site import pages
 
 ROOT = Path(__file__).parents[2]

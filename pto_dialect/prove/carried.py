@@ -114,7 +114,7 @@ class Repetition:
         self.ordinal = Ordinal("i", 0)
         self.goes_on: Condition | None = None
         self.decides: Condition | None = None
-        """The condition under which the iteration at least decides whether it goes on."""
+        """The condition under which the iteration at least decides whether it continues."""
         self.trips: Expr | None = None
         wanted = [index for index, value in enumerate(before.args) if width_of(value.type)]
         trial = numbers.copy()

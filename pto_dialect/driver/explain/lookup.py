@@ -40,7 +40,7 @@ def explain(word: str) -> str:
     key = word.lower().removeprefix("!").removeprefix("#").partition("<")[0].strip()
     if key in known:
         return render(known[key]())
-    from .guides import page_text  # deferred: start-up
+    from .search.guides import page_text  # deferred: start-up
 
     page = page_text(word)
     if page is not None:
@@ -63,14 +63,14 @@ def operation_named(word: str) -> str | None:
 
 def _is_question(word: str) -> bool:
     """Whether this is more likely a search of one term than a misspelt name."""
-    from .search import known  # deferred: start-up
+    from .search.ranking import known  # deferred: start-up
 
     return not word.startswith("pto.") and known(word)
 
 
 def _found(question: str, near: list[str]) -> str:
     from .page import Page, Section, Table  # deferred: start-up
-    from .search import search  # deferred: start-up
+    from .search.ranking import search  # deferred: start-up
     from .terminal import render  # deferred: start-up
 
     documents = search(question)

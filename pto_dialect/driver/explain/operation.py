@@ -31,10 +31,10 @@ from .examples import Example, example_of
 from .layouts import BY_NAME, order, picture
 from .operand_words import access, kind_of, meaning, yielded
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
-from .purposes import PURPOSES
 from .related import aliases, related
 from .running import Ran, run
 from .schema import forms, values_of
+from .search.operation_purposes import PURPOSES
 from .word_meanings import word_meanings
 from .wrong import wrong
 

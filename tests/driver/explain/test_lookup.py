@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pto_dialect.driver.explain.guides import page_text
 from pto_dialect.driver.explain.layouts import BY_NAME, order, places
 from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
 from pto_dialect.driver.explain.lookup import UnknownWordError, explain
+from pto_dialect.driver.explain.search.guides import page_text
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pto_dialect.driver.explain.documents import documents
-from pto_dialect.driver.explain.guides import GUIDES, slug
-from pto_dialect.driver.explain.search import search
-from pto_dialect.driver.explain.search_index import search_index
+from pto_dialect.driver.explain.search.documents import documents
+from pto_dialect.driver.explain.search.guides import GUIDES, slug
+from pto_dialect.driver.explain.search.index import search_index
+from pto_dialect.driver.explain.search.ranking import search
 from pto_dialect.ir.core.index import OPS
 
 ROOT = Path(__file__).parents[3]

@@ -1,4 +1,4 @@
-// Ranks pages for a question, as pto_dialect/driver/explain/search.py does for --explain: the worker of the search box.
+// Ranks pages for a question, as pto_dialect/driver/explain/search/ranking.py does for --explain: the worker of the search box.
 // It answers the messages of Material for MkDocs: SETUP with the index, QUERY with what was typed.
 "use strict";
 
@@ -86,7 +86,8 @@ class Ranker {
       let found = 0;
       for (const one of wanted) found += entry.weights.has(one) ? this.rarity.get(one) * entry.weights.get(one) : 0;
       const matched = found ? found / (total || 1) + CLOSENESS * this.closeness(entry, wanted) : 0;
-      const score = matched * entry.usual + this.named(entry, typed);
+      // Sums in another order differ in the last digits.
+      const score = Math.round((matched * entry.usual + this.named(entry, typed)) * 1e9) / 1e9;
       if (score) scored.push([score, entry]);
     }
     const earlier = (a, b) => b[0] - a[0] || a[1].key.length - b[1].key.length || (a[1].key < b[1].key ? -1 : 1);

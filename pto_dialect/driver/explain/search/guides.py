@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-_PACKAGE = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[3]
 FOLDERS: Final = (_PACKAGE / "documentation", _PACKAGE.parent / "docs")
 """Where the pages are: in an installed package, in a checkout."""
 

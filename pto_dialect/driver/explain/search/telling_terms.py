@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 
-from .search_words import STOP
+from .words import STOP
 
 _MOST = 60
 """Terms of a page."""

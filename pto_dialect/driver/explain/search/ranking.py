@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .documents import Document, documents
-from .search_words import PHRASES, STOP, concepts
+from .words import PHRASES, STOP, concepts
 
 _WORD = re.compile(r"[a-z][a-z0-9^]*|[0-9]+", re.IGNORECASE)
 _CAMEL = re.compile(r"([a-z])([A-Z])")
@@ -94,7 +94,7 @@ def search(question: str, most: int = 8) -> list[Document]:
         score = found / total + _CLOSENESS * _closeness(entry, wanted) if found else 0.0
         score = score * entry.document.usual + _named(entry.document, entry.said, typed)
         if score:
-            scored.append((-score, len(entry.document.key), entry.document.key, entry.document))
+            scored.append((-round(score, 9), len(entry.document.key), entry.document.key, entry.document))
     scored.sort()
     return [document for score, *_, document in scored[:most] if score <= scored[0][0] * _NEAR]
 

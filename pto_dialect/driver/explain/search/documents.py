@@ -15,20 +15,20 @@ from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.types import PLAIN_TYPES
 from pto_dialect.verify.core.table import CORE_NAMES
 
-from ..reference.operations import TITLES, computes
+from ...reference.operations import TITLES, computes
+from ..page import plain
+from ..related import aliases
+from ..rules import known_rules
+from ..site import TERMS, term_file
+from ..terms import terms
 from .core_purposes import CORE_PURPOSES
 from .guides import GUIDES, page_text
 from .names_elsewhere import NAMES_ELSEWHERE
-from .page import plain
-from .purposes import PURPOSES
-from .related import aliases
+from .operation_purposes import PURPOSES
 from .rule_purposes import RULE_PURPOSES
-from .rules import known_rules
-from .search_words import ABBREVIATIONS
-from .site import TERMS, term_file
 from .telling_terms import telling_terms
 from .term_purposes import TERM_PURPOSES
-from .terms import terms
+from .words import ABBREVIATIONS
 
 _PART = re.compile("|".join(ABBREVIATIONS))
 _LEVELS = {"tile": 1.0, "matmul": 1.0, "gemv": 0.9, "views": 0.95, "sync": 0.95, "vector": 0.8, "dma": 0.8}

@@ -1,11 +1,11 @@
-"""The index of the search as data, for the search box of the site: what :mod:`.search` ranks, and its synonyms."""
+"""The index of the search as data, for the search box of the site: what :mod:`.ranking` ranks, and its synonyms."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .documents import documents
-from .search_words import CONCEPTS, ENDINGS, PHRASES, STOP
+from .words import CONCEPTS, ENDINGS, PHRASES, STOP
 
 
 def search_index() -> dict[str, Any]:
