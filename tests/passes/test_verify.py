@@ -123,7 +123,7 @@ def test_options_that_do_not_exist(text: str, message: str) -> None:
 def test_the_table_has_the_options_of_the_classes() -> None:
     for name, entry in PASS_TABLE.items():
         defaults = {field.name: field.default for field in fields(pass_class(name)) if field.name != "target"}
-        assert defaults == {option: words[0] for option, words in entry.options.items()}
+        assert defaults == {option: words[0] if words else "" for option, words in entry.options.items()}
 
 
 def test_further_passes_run_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
