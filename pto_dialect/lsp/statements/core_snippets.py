@@ -46,9 +46,13 @@ TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
 _HOLE = re.compile(r"<(?:(?P<value>\w+):(?P<of>\w+)|=(?P<text>[^>]+)|(?P<word>\w+))>")
 
 
-def core_statement(name: str, scope: Sequence[Typed], with_result: bool) -> str:
-    """The statement as a snippet; ``with_result``: the text already has the result and its equals sign."""
-    template, patterns = TEMPLATES[name]
+def core_statement(name: str, scope: Sequence[Typed], with_result: bool) -> str | None:
+    """The statement as a snippet, ``None`` without a template; ``with_result``: the text already has the result and its
+    equals sign."""
+    found = TEMPLATES.get(name)
+    if found is None:
+        return None
+    template, patterns = found
     if with_result:
         template = template.removeprefix("<r> = ")
     spelled = {

@@ -28,8 +28,8 @@ WHOLE = 12
 """The first of them, which have whole statements."""
 _SHORT = {long: short for short, long in ALIASES.items()}
 _TARGET = re.compile(r'pto\.target_arch\s*=\s*"(\w+)"')
-_OUTSIDE = ("func.func", "module")
-"""Operations that are outside of functions."""
+_OUTSIDE = {"func.func": True, "module": True}
+"""Operations that are outside of functions; others are inside."""
 _NEAR = 20_000
 """Characters before the cursor that say what is usual."""
 
@@ -84,7 +84,7 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
     def order(row: tuple[str, tuple[str, str, bool, frozenset[str]]]) -> tuple[object, ...]:
         name, (_, _, _, places) = row
         absent = bool(places) and target is not None and target not in places
-        absent = absent or (name in _OUTSIDE) == inside
+        absent = absent or _OUTSIDE.get(name, False) == inside
         return _distance(prefix, name), absent, -scores.get(ALIASES.get(name, name), 0.0)
 
     rows.sort(key=order)

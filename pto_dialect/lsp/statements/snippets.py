@@ -24,7 +24,7 @@ from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.print.printer import print_module
 from pto_dialect.syntax.types.parser import parse_type
 
-from .core_snippets import TEMPLATES, core_statement
+from .core_snippets import core_statement
 from .placeholders import escaped, free_names
 from .scope import Typed
 
@@ -53,10 +53,8 @@ def statement(name: str, scope: Sequence[Typed], with_result: bool, types: Seque
 
     ``with_result``: the text already has the results and their equals sign. ``types`` are those that the program names.
     """
-    if name in TEMPLATES:
-        return core_statement(name, scope, with_result)
     if name not in OPS:
-        return None
+        return core_statement(name, scope, with_result)
     try:
         return _Builder(op_class(name), scope, types).text(with_result)
     except Exception:
