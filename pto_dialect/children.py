@@ -18,12 +18,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
     from subprocess import CompletedProcess, Popen
+    from typing import IO
 
 _START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child_start.py")
 
 _DEPENDENCIES = (
     *("click", "lark", "ml_dtypes", "numpy", "threadpoolctl", "xdsl"),
-    *("cryptography", "dask", "distributed", "matplotlib", "pyarrow", "pygls", "torch", "watchfiles"),
+    *("cryptography", "dask", "distributed", "matplotlib", "mcp", "pyarrow", "pygls", "torch", "watchfiles"),
 )
 """Modules that the package and its extras need."""
 
@@ -90,24 +91,48 @@ def run_limited(
     ``seconds`` is processor time where the system has ``ulimit``; by the clock it is twice as much. Answers the
     exit code, negative or at least 126 where a limit ended the program, and the beginning of its output.
     """
-    import subprocess  # deferred: start-up
     import tempfile  # deferred: start-up
+
+    with tempfile.TemporaryFile() as output:
+        code, why = _limited(command, folder, seconds, megabytes, variables, output, output)
+        return code, why or _beginning(output)
+
+
+def run_limited_apart(
+    command: Sequence[str], folder: str | None, *, seconds: float, megabytes: int, variables: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """As :func:`run_limited`, with the beginnings of standard output and of standard error."""
+    import tempfile  # deferred: start-up
+
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        code, why = _limited(command, folder, seconds, megabytes, variables, output, errors)
+        return code, _beginning(output), why or _beginning(errors)
+
+
+def _limited(
+    command: Sequence[str], folder: str | None, seconds: float, megabytes: int, variables: Mapping[str, str] | None,
+    output: IO[bytes], errors: IO[bytes],
+) -> tuple[int, str]:  # fmt: skip
+    """The exit code of a program within limits, and why it did not start."""
+    import subprocess  # deferred: start-up
 
     limited = list(command)
     if megabytes and os.path.exists(_SHELL):
         numbers = (str(int(seconds)), str(megabytes * 1024), str(_MOST_WRITTEN))
         limited = [_SHELL, "-c", _LIMITS, "sh", *numbers, *command]
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(
-                limited, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder,
-                env=dict(child_environment() if variables is None else variables), start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            return 127, str(error)
-        code = _wait(process, 2 * seconds)
-        output.seek(0)
-        return code, output.read(_MOST_OUTPUT).decode(errors="replace")
+    try:
+        process = subprocess.Popen(
+            limited, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder,
+            env=dict(child_environment() if variables is None else variables), start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        return 127, str(error)
+    return _wait(process, 2 * seconds), ""
+
+
+def _beginning(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read(_MOST_OUTPUT).decode(errors="replace")
 
 
 def _wait(process: Popen[bytes], seconds: float) -> int:

@@ -25,6 +25,7 @@ SUBCOMMANDS = {
     "lower": Subcommand("pto_opt", ("--lower",), "lower programs to what a chip runs (pto-opt --lower)"),
     "opt": Subcommand("pto_opt", (), "parse, check and print programs (pto-opt)"),
     "lsp": Subcommand("pto_lsp", (), "serve editors (pto-lsp)"),
+    "mcp": Subcommand("pto_mcp", (), "serve coding agents over the Model Context Protocol"),
     "report": Subcommand("pto_report", (), "make or serve the page of a recording, or run and write one"),
     "prove": Subcommand("pto_prove", (), "prove the order of the pipes for all arguments and numbers of iterations"),
     "optimize": Subcommand("pto_optimize", (), "search the passes that make a kernel fast"),

@@ -31,6 +31,7 @@ GUIDES = {
     "lower": Guide("pto lower kernel.pto -o lowered.pto", "lowering.md"),
     "opt": Guide("pto opt kernel.pto -p insert-sync", "pto-opt.md"),
     "lsp": Guide("pto lsp", "pto-lsp.md"),
+    "mcp": Guide("pto mcp kernels/", "mcp.md"),
     "report": Guide("pto report kernel.pto -o page.html --auto", "report.md"),
     "prove": Guide("pto prove kernel.pto --assume 'n % 16 == 0'", "prove.md"),
     "optimize": Guide("pto optimize gemm.pto --arg a=random:f16:512x512 -j 2", "optimize.md"),

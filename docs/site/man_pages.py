@@ -23,6 +23,7 @@ MODULES = {
     "pto-tune": "pto_tune",
     "pto-doctor": "pto_doctor",
     "pto-lsp": "pto_lsp",
+    "pto-mcp": "pto_mcp",
     "pto-debug-adapter": "pto_debug_adapter",
 }
 

@@ -40,6 +40,7 @@ class Part(NamedTuple):
 
 EXTRAS = {
     "lsp": ("pygls", "the language server, pto lsp"),
+    "mcp": ("mcp", "the server for coding agents, pto mcp"),
     "watch": ("watchfiles", "--watch"),
     "cluster": ("distributed", "sweeps on several machines"),
     "plot": ("matplotlib", "plots of sweeps"),
