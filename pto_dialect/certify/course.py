@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import MemRefType, UnregisteredOp
+from xdsl.dialects.builtin import IntegerType, MemRefType, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.type_facts import enumerator, integer_attribute, space_of
 from pto_dialect.ir.buffers.views import (
-    MakeTensorViewOp,
     MultiTileGetOp,
     PartitionViewOp,
     SubviewOp,
@@ -244,7 +243,8 @@ class Course:
             return self._slot(op, value, space)
         if isinstance(op, PartitionViewOp):
             source = self._place(op.operands[0], space)
-            return Place(space, source.root, view=source.view, sides=_sides(op)) if not source.sides else source
+            sides = () if _leaves_view(op) else _sides(op)
+            return Place(space, source.root, view=source.view, sides=sides) if not source.sides else source
         if has_role(op, Role.VIEW) or isinstance(op, (SubviewOp, TReshapeOp)):
             # A view has bytes of its source.
             source = self._place(op.operands[0], self._space(op.operands[0]) or space)
@@ -252,8 +252,7 @@ class Course:
                 return Place(space)
             if space != "gm":
                 return source
-            known = source.root is not None and _is_fixed(op) and not _overlaps(op)
-            return Place(space, source.root, view=value if known else None)
+            return Place(space, source.root)
         if has_role(op, Role.DISPLACEMENT):
             return Place(space, self._place(op.operands[0], space).root)
         return Place(space)
@@ -286,25 +285,16 @@ def _constant(value: SSAValue) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def _is_fixed(op: Operation) -> bool:
-    """Whether an operation runs once: no loop and no branch surrounds it."""
-    parent = op.parent_op()
-    while parent is not None and section_of(parent):
-        parent = parent.parent_op()
-    return parent is not None and has_role(parent, Role.FUNCTION)
-
-
-def _overlaps(op: Operation) -> bool:
-    """Whether elements of a view may share bytes, by what is constant of its sizes and strides."""
-    if not isinstance(op, MakeTensorViewOp):
-        return True
-    pairs = zip(listed(op, "strides"), listed(op, "shape"), strict=False)
-    known = [(_constant(stride), _constant(size)) for stride, size in pairs]
-    reach = 0
-    for stride, size in sorted((stride, size) for stride, size in known if stride is not None and size is not None):
-        if size > 1 and stride <= reach:
+def _leaves_view(op: PartitionViewOp) -> bool:
+    """Whether constants say that a part reaches beyond a dimension of its view, into what has other indices."""
+    kind = op.operands[0].type
+    shape = [int(size) for size in kind.shape] if isinstance(kind, (TensorViewType, PartitionViewType)) else []
+    for one, size, limit in zip(listed(op, "offsets"), listed(op, "sizes"), shape, strict=False):
+        start, length = _constant(one), _constant(size)
+        if start is not None and start < 0:
             return True
-        reach += stride * (size - 1)
+        if limit >= 0 and length is not None and (start or 0) + length > limit:
+            return True
     return False
 
 
@@ -322,7 +312,7 @@ def sum_of(value: SSAValue, depth: int = 0) -> Sum:
     if number is not None:
         return Sum(number)
     op = value.owner
-    if isinstance(op, Operation) and depth < _DEEPEST:
+    if isinstance(op, Operation) and depth < _DEEPEST and not any(map(_is_narrow, (value, *op.operands))):
         if op.name in ("arith.addi", "arith.subi"):
             one, other = (sum_of(each, depth + 1) for each in op.operands)
             return _added(one, other, 1 if op.name == "arith.addi" else -1)
@@ -334,6 +324,11 @@ def sum_of(value: SSAValue, depth: int = 0) -> Sum:
         if op.name == "arith.index_cast":
             return sum_of(op.operands[0], depth + 1)
     return Sum(0, frozenset(((value, 1),)))
+
+
+def _is_narrow(value: SSAValue) -> bool:
+    """Whether a value is an integer of less than 32 bits, whose sums and casts wrap around."""
+    return isinstance(value.type, IntegerType) and value.type.width.data < 32
 
 
 def _added(one: Sum, other: Sum, factor: int) -> Sum:

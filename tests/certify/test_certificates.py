@@ -5,6 +5,7 @@ Source: docs/reference/order-proof.md, "Certificates".
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections import Counter
@@ -163,3 +164,102 @@ def test_wrong_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arg
     for name in "pq":
         Path(f"{name}.pto").write_text("func.func @f() {\n  return\n}\n", encoding="utf-8")
     assert command(*arguments).exit_code == 2
+
+
+PARTS = """\
+!V = !pto.tensor_view<?x?xf32>
+!F = !pto.tensor_view<64x64xf32>
+!R = !pto.partition_tensor_view<1x64xf32>
+!T = !pto.tile_buf<vec, 1x64xf32>
+module attributes {pto.target_arch = "a5"} {
+  func.func @k(%%p: !pto.ptr<f32, gm>, %%g: !V, %%f: !F, %%small: i8, %%n: index) {
+    %%c0 = arith.constant 0 : index
+    %%c1 = arith.constant 1 : index
+    %%c2 = arith.constant 2 : index
+    %%c8 = arith.constant 8 : index
+    %%c32 = arith.constant 32 : index
+    %%c64 = arith.constant 64 : index
+    %%c128 = arith.constant 128 : index
+    %%low = arith.constant 0 : i64
+    %%high = arith.constant 256 : i64
+    %%two = arith.constant 2 : i8
+    %%x = pto.alloc_tile addr = %%low : !T
+    %%y = pto.alloc_tile addr = %%high : !T
+%s
+  }
+}
+"""
+PAIR = """
+    %%a = pto.partition_view %s, offsets = [%s], sizes = [%%c1, %%c64] : !V -> !R
+    %%b = pto.partition_view %s, offsets = [%s], sizes = [%%c1, %%c64] : !V -> !R
+    pto.tload ins(%%a : !R) outs(%%x : !T)
+    pto.tstore ins(%%y : !T) outs(%%b : !R)
+    return"""
+LOOP = """
+    scf.for %%i = %%c0 to %%n step %%c1 {
+      %%j = arith.index_cast %%i : index to %s
+      %%o = arith.index_cast %%j : %s to index
+      %%row = arith.addi %%o, %%c128 : index
+      %%a = pto.partition_view %%g, offsets = [%%row, %%c0], sizes = [%%c1, %%c64] : !V -> !R
+      pto.barrier <PIPE_MTE2>
+      pto.tload ins(%%a : !R) outs(%%x : !T)
+      pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+      pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+      pto.tstore ins(%%y : !T) outs(%%a : !R)
+    }
+    return"""
+FRAME = """
+    %%v = pto.make_tensor_view %%p, shape = [%s], strides = [%s] : !V"""
+
+
+def pair(first: str, second: str, view: str = "%g") -> str:
+    """A part that is loaded, and one that is stored without an order between them."""
+    body = PAIR % (view, first, view, second)
+    return body.replace("!V", "!F") if view == "%f" else body
+
+
+def is_certified(body: str) -> bool:
+    return "k" in certificates(PARTS % body, "parts.pto")
+
+
+WRAPS = """
+    %twice = arith.muli %small, %two : i8
+    %one = arith.index_cast %twice : i8 to index
+    %wide = arith.index_cast %small : i8 to index
+    %other = arith.muli %wide, %c2 : index
+    %first = arith.addi %one, %c128 : index
+    %second = arith.subi %other, %c128 : index"""
+OUTSIDE = [
+    pytest.param(LOOP % ("i8", "i8"), id="counter_of_8_bits"),
+    pytest.param(LOOP % ("i16", "i16"), id="counter_of_16_bits"),
+    pytest.param(WRAPS + pair("%first, %c0", "%second, %c0"), id="product_of_8_bits"),
+    pytest.param(FRAME % ("%c64, %n", "%c8, %c1") + pair("%c0, %c0", "%c1, %c0", "%v"), id="rows_of_8_elements"),
+    pytest.param(FRAME % ("%c64, %n", "%c1, %c8") + pair("%c0, %c0", "%c8, %c0", "%v"), id="columns_8_apart"),
+    pytest.param(FRAME % ("%c64, %c64", "%c64, %c1") + pair("%c1, %c0", "%c0, %c32", "%v"), id="beyond_its_row"),
+    pytest.param(pair("%c1, %c0", "%c0, %c32", "%f"), id="beyond_its_row_of_an_argument"),
+]
+INSIDE = [
+    pytest.param(LOOP % ("i32", "i32"), id="counter_of_32_bits"),
+    pytest.param(pair("%c0, %c0", "%c1, %c0"), id="rows_of_an_argument"),
+    pytest.param(pair("%c1, %c0", "%c0, %c0", "%f"), id="rows_of_an_argument_of_fixed_shape"),
+]
+
+
+@pytest.mark.parametrize("body", OUTSIDE)
+def test_parts_that_may_share_bytes_have_no_certificate(body: str) -> None:
+    assert not is_certified(body)
+
+
+@pytest.mark.parametrize("body", INSIDE)
+def test_parts_that_are_apart_have_a_certificate(body: str) -> None:
+    assert is_certified(body)
+
+
+@pytest.mark.parametrize("body", OUTSIDE)
+def test_certificate_of_parts_that_are_apart_is_refused_for_parts_that_may_share_bytes(body: str) -> None:
+    text = PARTS % body
+    source = PARTS % (LOOP % ("i32", "i32") if "scf.for" in body else pair("%c0, %c0", "%c1, %c0"))
+    forged = json.loads(certificates(source, "parts.pto")["k"])
+    program = hashlib.sha256(text.encode()).hexdigest()
+    with pytest.raises((RefusedError, NotCoveredError), match="its pairs of statements"):
+        verify(json.dumps(forged | {"program": program}), text, parse(text))
