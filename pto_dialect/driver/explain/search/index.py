@@ -10,11 +10,11 @@ from .words import CONCEPTS, ENDINGS, PHRASES, STOP
 
 def search_index() -> dict[str, Any]:
     """Documents in their order as rows of fields, concepts by word, endings of terms, terms that say nothing, and
-    phrases as pairs of a regular expression and what replaces it (``$1`` is its group), as JavaScript has them."""
+    phrases as pairs of a regular expression and what replaces it, in the spelling of JavaScript."""
     return {
         "documents": [list(document) for document in documents()],
         "synonyms": CONCEPTS,
         "endings": ENDINGS,
         "silent": sorted(STOP),
-        "phrases": [(pattern.pattern, meant.replace("\\1", "$1")) for pattern, meant in PHRASES],
+        "phrases": [(pattern.pattern, meant.replace("\\", "$")) for pattern, meant in PHRASES],
     }

@@ -8,7 +8,8 @@ from .phrases import rows
 
 NAMES_ELSEWHERE: Final = rows(
     """
-tload: tl.load; DataCopy from GM; DataCopy; DataCopyPad; cp.async; TMA load
+tload: cudaMemcpyAsync to the chip; tl.load with mask; tl.load; DataCopy from GM; DataCopy; DataCopyPad; cp.async; TMA
+    load
 tstore: tl.store; DataCopy to GM; store with atomic add; atomic add to global memory
 tmatmul: tl.dot; np.matmul; Mmad of tiles; wmma; mma; batch matmul; linear layer; torch.mm; cube product; int8 matmul;
     dense layer
@@ -23,7 +24,7 @@ taxpy: Axpy; a*x + y; ax plus y
 texpands: Duplicate; tl.full; tl.zeros; memset; np.full; zero initialise; set to zero; np.zeros
 tci: tl.arange; np.arange; ArithProgression; CreateVecIndex
 tsel: tl.where; np.where; Select; torch.where
-tcvt: Cast; astype; tl.cast; type conversion; to bf16; to fp16
+tcvt: Cast with rounding mode; cast and round; Cast; astype; tl.cast; type conversion; to bf16; to fp16
 texp: tl.exp; Exp; sigmoid; silu; swish; gelu with exp
 trecip: Reciprocal; 1 / x; sigmoid
 trsqrt: Rsqrt; tl.rsqrt; RMS normalisation; rms norm; layer norm denominator
@@ -119,7 +120,7 @@ vsts: StoreAlign; vector store to UB
 vcvt: Cast of registers
 pset_b32: CreateMask
 plt_b32: UpdateMask; predicate for tail elements; tail mask; remaining elements
-comm.treduce: allreduce; HcclAllReduce; ncclAllReduce; all reduce over devices
+comm.treduce: all reduce; allreduce; HcclAllReduce; ncclAllReduce; all reduce over devices
 comm.tgather: allgather; all gather; HcclAllGather; ncclAllGather
 comm.tscatter: reduce scatter; scatter to ranks
 comm.tbroadcast: HcclBroadcast; ncclBroadcast

@@ -126,6 +126,8 @@ valid
 PHRASES: Final = (
     (re.compile(r"\bbitwise (and|or|xor|not)\b", re.IGNORECASE), r"bitwise bit\1"),
     (re.compile(r"\bC\+\+", re.IGNORECASE), "cpp"),
+    (re.compile(r"\b([a-z]{3,})iz(e|ed|es|ing|er|ation)\b", re.IGNORECASE), r"\1is\2"),
+    (re.compile(r"\bAscendC::", re.IGNORECASE), ""),
 )
 """Phrases whose meaning is more than that of their terms, and what replaces them."""
 
