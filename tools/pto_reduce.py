@@ -114,10 +114,23 @@ def _text(ctx: click.Context, path: str) -> str:
 
 
 def _check_output(ctx: click.Context, path: str, output: str | None) -> None:
-    from pto_dialect.driver.output import identity  # deferred: start-up
+    """Refuses outputs that could not be written, before the search."""
+    from pto_dialect.diagnostics.file_kinds import check_kind  # deferred: start-up
+    from pto_dialect.driver.output import KINDS_OF_LANGUAGES, identity  # deferred: start-up
 
-    if output is not None and identity(output) == identity(path):
+    if output is None:
+        return
+    if identity(output) == identity(path):
         raise click.UsageError(f"-o would overwrite '{path}', which is read", ctx)
+    target = os.path.realpath(output)
+    try:
+        check_kind(target, KINDS_OF_LANGUAGES["pto"])
+        # Raises OSError for a folder that is not there.
+        os.stat(os.path.dirname(target))
+        if not os.access(target if os.path.exists(target) else os.path.dirname(target), os.W_OK):
+            raise PermissionError(13, "Permission denied")
+    except OSError as error:
+        raise click.UsageError(f"cannot write '{output}': {error.strerror or error}", ctx) from None
 
 
 def _write(text: str, output: str | None) -> None:
@@ -130,7 +143,11 @@ def _write(text: str, output: str | None) -> None:
     try:
         atomic_write(output, text, KINDS_OF_LANGUAGES["pto"])
     except OSError as error:
-        raise click.ClickException(f"cannot write '{output}': {error.strerror or error}") from None
+        # The search took its time: its result is not lost.
+        write_stdout(text)
+        raise click.ClickException(
+            f"cannot write '{output}': {error.strerror or error}; the program is above"
+        ) from None
 
 
 def _condition(ctx: click.Context, trials: Trials, text: str, words: tuple[str, ...], given: dict[str, Any]) -> Holds:

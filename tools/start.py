@@ -41,7 +41,12 @@ def pto() -> None:
         sys.exit(NOT_INSTALLED)
     name = f"pto {sys.argv[1]}"
     # A request for help is no value of the options before it.
-    sys.argv[1:2] = () if sys.argv[2:3] in (["-h"], ["--help"]) else found.before
+    wants_help = sys.argv[2:3] in (["-h"], ["--help"])
+    if sys.argv[1] == "explain" and not wants_help:
+        # A question needs no quotes.
+        end = next((at for at, word in enumerate(sys.argv) if at > 1 and word.startswith("-")), len(sys.argv))
+        sys.argv[2:end] = [" ".join(sys.argv[2:end])] if end > 2 else []
+    sys.argv[1:2] = () if wants_help else found.before
     sys.argv[0] = name
     if found.module == "pto_opt":
         pto_opt(name)

@@ -48,6 +48,11 @@ def test_commands_below_pto(tmp_path: Path, args: tuple[str, ...], out: str, err
     assert (told.returncode, told.stdout) == (code, out) and err in told.stderr
 
 
+def test_a_question_needs_no_quotes() -> None:
+    told = pto("explain", "row", "maximum")
+    assert told.returncode == 0 and told.stdout == pto("explain", "row maximum").stdout
+
+
 def test_every_command_below_pto_is_there_or_says_that_it_is_not() -> None:
     table = import_module("pto_dialect.tools.subcommands").SUBCOMMANDS
     group = import_module("pto_dialect.tools.pto").main

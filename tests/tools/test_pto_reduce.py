@@ -153,6 +153,8 @@ def test_settings_of_the_project_count(reduce) -> None:
     [
         (("-o", "long.pto"), "would overwrite 'long.pto', which is read"),
         (("-o", "./long.pto"), "would overwrite"),
+        (("-o", "no/such/folder.pto"), "cannot write 'no/such/folder.pto': No such file or directory"),
+        (("-o", "page.html"), "cannot write 'page.html': it holds"),
         (("--rule", "race-rew"), "race-raw"),
         (("--", "lsp"), "one of check, opt, lower, run, prove"),
         (("--", "run", "--auto", "--html", "page.html"), "without --html"),
@@ -166,6 +168,7 @@ def test_settings_of_the_project_count(reduce) -> None:
     ],
 )
 def test_refused(reduce, arguments: tuple[str, ...], message: str) -> None:
+    Path("page.html").write_text("<!DOCTYPE html>\n<html></html>\n")
     code, out, err = reduce(long_program(1, 0), *arguments)
     assert (code, out) == (2, ""), err
     assert message in err
