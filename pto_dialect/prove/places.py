@@ -42,14 +42,13 @@ from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
 from .cores.entries import is_entry, object_of
 from .expressions import TRUE, Condition, Expr, Ordinal, Varying, both, negated, symbols_of
+from .injective import Sides, are_distinct
 from .values import Numbers
 
 GLOBAL = "gm"
 BYTES = "bytes"
 """The object of all handles with an address of their own."""
 MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
-
-Sides = tuple[tuple[Expr, Expr], ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class Place:
     ``offset`` is its first byte in ``root`` (``None`` where that is not known), ``extent`` the bytes that it covers
     (``None`` for pointers and views, and where nothing is known), ``sure`` how many of the first of them an operation
     on the whole handle must touch. ``sides`` are those of a part of ``frame``, ``strides`` the bytes from one index to
-    the next of each dimension of a view, ``unit`` those of an element. ``certain`` states that nothing was widened."""
+    the next of each dimension of a view, ``shape`` its sizes, ``unit`` the bytes of an element. ``certain`` states that
+    nothing was widened."""
 
     space: str
     root: Hashable
@@ -69,6 +69,7 @@ class Place:
     frame: Hashable = None
     sides: Sides = ()
     strides: tuple[Expr | None, ...] = ()
+    shape: tuple[Expr | None, ...] = ()
     unit: int = 1
     condition: Condition = TRUE
     certain: bool = True
@@ -80,12 +81,15 @@ class Places:
     def __init__(self, profile: Profile, numbers: Numbers) -> None:
         self.profile = profile
         self.numbers = numbers
+        self.assumed: dict[str, None] = {}
+        """What comparisons of parts take for granted."""
         self._known: dict[SSAValue, tuple[Place, ...]] = {}
 
     def copy(self, numbers: Numbers) -> Self:
         """Another object that knows as much."""
         other = type(self)(self.profile, numbers)
         other._known = dict(self._known)
+        other.assumed = self.assumed
         return other
 
     def bind(self, value: SSAValue, places: tuple[Place, ...]) -> None:
@@ -273,7 +277,8 @@ class Places:
         size = byte_width(source.element)
         if size is None or place.offset is None or place.frame is not None:
             return replace(place, sure=0, certain=False)
-        frame = _frame("tile", place.root, place.offset, Expr(line), Expr(size))
+        inside = column.value is None or 0 <= column.value <= line - columns
+        frame = _frame("tile", place.root, place.offset, Expr(line), Expr(size)) if inside else None
         first = place.offset.plus(row, line * size).plus(column, size)
         sides = ((row, Expr(rows)), (column, Expr(columns)))
         extent = Expr(((rows - 1) * line + columns) * size)
@@ -284,9 +289,9 @@ class Places:
         strides = tuple(self.numbers.number(one) for one in listed(op, "strides"))
         size = self._element(value) or self._element(op.operands[0])
         bytes_ = tuple(None if one is None or size is None else one.times(size) for one in strides)
-        sizes = [self.numbers.number(one) for one in listed(op, "shape")]
-        frame = None if _overlaps(sizes, strides) else _frame("view", place.root, place.offset, *bytes_)
-        return replace(place, extent=None, frame=frame, sides=(), strides=bytes_, unit=size or 1)
+        shape = tuple(self.numbers.number(one) for one in listed(op, "shape"))
+        frame = _frame("view", place.root, place.offset, *bytes_)
+        return replace(place, extent=None, frame=frame, sides=(), strides=bytes_, shape=shape, unit=size or 1)
 
     def _rectangle(self, place: Place, op: Operation, value: SSAValue) -> Place:
         offsets = [self.numbers.number(one) for one in listed(op, "offsets")]
@@ -296,8 +301,12 @@ class Places:
             return replace(place, offset=None, extent=None, frame=None, sides=(), certain=False)
         if None in offsets or None in sizes:
             return replace(place, offset=None, extent=None, sides=(), certain=False, frame=None)
-        sides = tuple(zip(offsets, sizes, strict=True))
-        return replace(_spanned(place, sides), sides=sides)  # pyright: ignore[reportArgumentType]
+        sides: Sides = tuple(zip(offsets, sizes, strict=True))  # pyright: ignore[reportAssignmentType]
+        frame = place.frame if are_distinct(place.shape, place.strides, sides) else None
+        if frame is not None and any(stride is not None and stride.value is None for stride in place.strides):
+            name = op.operands[0].name_hint
+            self.assumed[f"rows of {f'%{name}' if name else 'a view'} do not overlap"] = None
+        return replace(_spanned(place, sides), sides=sides, frame=frame)
 
 
 _VIEWS = (
@@ -327,22 +336,6 @@ def _spanned(place: Place, sides: Sides) -> Place:
     row = sizes[-1] if numbers[-1] == place.unit else 1
     sure = place.unit * (row or 0) if all(size is not None and size > 0 for size in sizes) else 0
     return replace(place, offset=first, extent=span.plus(place.unit), sure=sure)
-
-
-def _overlaps(sizes: Sequence[Expr | None], strides: Sequence[Expr | None]) -> bool:
-    """Whether different elements of a view share bytes, by constant sizes and strides."""
-    known = [
-        (stride.value, size.value)
-        for size, stride in zip(sizes, strides, strict=False)
-        if size is not None and stride is not None and size.value is not None and stride.value is not None
-    ]
-    reach = 0
-    for stride, size in sorted(known):
-        if size > 1:
-            if stride <= reach:
-                return True
-            reach += stride * (size - 1)
-    return False
 
 
 def _frame(kind: str, root: Hashable, *numbers: Expr | None) -> Hashable:

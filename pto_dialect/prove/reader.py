@@ -103,6 +103,7 @@ class _Reader:
         """Reads the whole body of a function."""
         numbers = LoopNumbers(launch)
         places = LoopPlaces(self.profile, numbers)
+        places.assumed = self.assumed
         args = function.regions[0].blocks[0].args
         bind_arguments(numbers, args)
         for value in args:
@@ -227,6 +228,7 @@ class _Reader:
             raise UndecidedError(op, "the function that it calls is not known, or calls itself")
         inner = LoopNumbers(numbers.launch, len(where.loops))
         inner_places = LoopPlaces(self.profile, inner)
+        inner_places.assumed = self.assumed
         for argument, given in zip(callee.body.blocks[0].args, op.operands, strict=True):
             if isinstance(argument.type, MEMORY):
                 inner_places.bind(argument, places.of(given))

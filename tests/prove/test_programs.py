@@ -65,3 +65,16 @@ def test_program_has_its_verdict(block: str) -> None:
     options = re.findall(r"^// assume (.*)$", text, re.MULTILINE)
     (verdict,) = verdicts(parse(program(text)), assumptions=options)
     assert shown(verdict) == expected.strip()
+
+
+@pytest.mark.parametrize(
+    ("stride", "assumed"), [("%n", ("rows of %v do not overlap",)), ("%c64", ())], ids=("argument", "constant")
+)
+def test_verdict_states_that_rows_are_taken_to_be_apart(stride: str, assumed: tuple[str, ...]) -> None:
+    text = f"""\
+%v = pto.make_tensor_view %g, shape = [%c16, %c64], strides = [{stride}, %c1] : !pto.tensor_view<?x?xf32>
+%x = pto.alloc_tile addr = %l0 : !T
+%a = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> !P
+pto.tload ins(%a : !P) outs(%x : !T)"""
+    (verdict,) = verdicts(parse(program(text)))
+    assert verdict.assumptions == assumed
