@@ -37,8 +37,14 @@ def installed_version(name: str) -> str:
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_UNUSED = frozenset(("debug", "integrations", "lsp", "plugin", "recording", "runtime", "sanitize", "__pycache__"))
-"""Folders whose modules have no say when a program is read, checked or printed: they run programs, or call commands."""
+_UNUSED = frozenset(
+    (
+        *("debug", "integrations", "lsp", "plugin", "recording", "report", "runtime", "sanitize", "__pycache__"),
+        *("certify", "explain", "optimize", "reduce", "reference", "tune"),
+    )
+)
+"""Folders whose modules have no say when a program is read, checked or printed: they run programs, call commands, or
+write pages."""
 
 _SOURCES = (".py", ".lark")
 
