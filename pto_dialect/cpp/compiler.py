@@ -20,7 +20,7 @@ from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.limits import is_over, run_compiler
-from pto_dialect.cpp.outside import embeds, outside_file
+from pto_dialect.cpp.outside import depends, embeds, outside_file
 from pto_dialect.cpp.precompiled import can_come_first, precompiled
 from pto_dialect.cpp.unset import WARNINGS, certain_errors, declared_without_value, with_queries
 
@@ -56,8 +56,10 @@ _MISSING = re.compile(r": fatal error: '[^']*' file not found")
 _DIAGNOSTIC = re.compile(r"\S.*?:\d+:\d+: (fatal error|error|warning|note): ")
 _OWN_FILE = "<pto>"
 """The file of lines above a kernel."""
+# __has_embed shows whether a file exists, and the compiler does not report which.
 _HEAD = f"""\
 #line 1 "{_OWN_FILE}"
+#undef __has_embed
 #pragma clang attribute pto.push(__attribute__((always_inline)), apply_to = function)
 """
 _TAIL = "\n#pragma clang attribute pto.pop\n"
@@ -107,7 +109,7 @@ def compile_to_ir(
         entry = None  # The launches instantiate it.
     job = _Job(compiler, included, name, blanked, entry, tuple(defines), tuple(includes), (target, core))
     command, source = job.plain()
-    found = included.lookups()
+    found = included.lookups((*defines, entry or ""))
     there = filter(os.path.exists, found or ())
     parts = (compiler.identity, header_version(INCLUDE), compiling_code(), *command, source, *there)
     cache = IrCache(parts) if cached and found is not None else None
@@ -174,6 +176,10 @@ class _Job:
         command = (*compiler, *self._header_options(), *early, *self._folder_options(), *device)
         return command, self._whole_text(head, late)
 
+    def given_text(self) -> str:
+        """The texts of the kernel and of the files that it includes, and the definitions of the options."""
+        return "\n".join([self.included.whole, *self.defines])
+
     def after_headers(self) -> tuple[tuple[str, ...], str] | None:
         """The command and the text for a compiler that has read the headers; ``None`` where that is no possibility."""
         if not can_come_first(self.included, self.defines):
@@ -225,10 +231,10 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset
         call = [*command, *job.included.options(folder), written]
         code, output = run_compiler([*call, "-H", "-o", made, *asked_option(command, folder)], folder)
         own = (INCLUDE + os.sep, os.path.dirname(command[0]) + os.sep, folder + os.sep)
-        asked = asked_files(call, folder, job.included.whole)
+        asked = asked_files(call, folder, job.given_text())
         files = [os.path.abspath(path) for path in (*_INCLUDED.findall(output), *asked)]
         files = sorted({path for path in files if not path.startswith(own)})
-        _check_includes(files, job.included, job.compiler, job.name)
+        _check_includes(files, job)
         if code != 0 or not os.path.exists(made):
             is_final = is_over(code) or _MISSING.search(output)
             raise (CompileError if is_final else _Failed)(_message(code, _INCLUDED.sub("", output), folder))
@@ -238,10 +244,14 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset
             return Made(stream.read(), tuple(files)), declared_without_value(output, job.name)
 
 
-def _check_includes(files: Sequence[str], included: IncludedFiles, compiler: Compiler, name: str) -> None:
+def _check_includes(files: Sequence[str], job: _Job) -> None:
     """Raises ``IncludeError`` where a file is outside of the project; no output of the compiler is shown."""
+    included, compiler, name = job.included, job.compiler, job.name
     if embeds(included.whole):
         raise IncludeError(f"{_place_of('embed', '', included, compiler, name)}: fatal error: #embed is not read")
+    if depends(job.given_text()):
+        place = _place_of("dependency", "", included, compiler, name)
+        raise IncludeError(f"{place}: fatal error: #pragma dependency is not read")
     outside = outside_file(files, included.folder, [*included.folders, INCLUDE], compiler)
     if outside is not None:
         place = _place_of("include", os.path.basename(outside), included, compiler, name)

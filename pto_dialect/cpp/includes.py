@@ -75,12 +75,13 @@ class IncludedFiles:
         """All texts, one after the other."""
         return "\n".join([self.text, *self.files.values()])
 
-    def lookups(self) -> list[str] | None:
-        """Where the compiler could look for a name in the texts; ``None`` where that cannot be determined."""
+    def lookups(self, given: Sequence[str]) -> list[str] | None:
+        """Where the compiler could look for a name in the texts; ``None`` where that cannot be determined, or the time
+        has a say. ``given`` is what the options say: definitions, and an entry."""
         if len(self.files) >= MOST_FILES:
             return None
         folders = {self.folder, *self.folders, *(os.path.dirname(path) for path in self.files)}
-        return lookups([self.text, *self.files.values()], sorted(folders))
+        return lookups([self.text, *self.files.values()], given, sorted(folders))
 
     def options(self, folder: str) -> list[str]:
         """The options that the compiler needs beyond the folders; writes the files that it needs into ``folder``."""

@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_SPLICE = re.compile(r"\\[ \t]*\n")
-_LOOKUP = re.compile(
-    r"(?:(?:#|%:)[ \t]*(?:include|include_next|import)\b|\b__has_include(?:_next)?[ \t]*\()[ \t]*"
-    r'(?:"([^"\n]+)"|<([^>\n]+)>)?'
+_SPLICE = re.compile(r"\\[^\S\n]*\n")
+_DIRECTIVE = re.compile(
+    r"(?:\*/|(?<![^\S\n]))[^\S\n]*(?:#|%:)[^\S\n]*"
+    r'(?:/\*|(?:include|include_next|import)\b[^\S\n]*(?:"[^"\n]+"|<[^>\n]+>)?)'
 )
+"""A directive that includes a file, or may include one after a comment."""
+_PLAIN = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
+_ASKED = re.compile(r'\b__has_include[ \t]*\([ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)[ \t]*\)')
+_TIME = re.compile(r"\b__(?:TIME|DATE|TIMESTAMP)__\b")
+_PASTE = re.compile(r"##|%:%:")
+"""What may put together any of these names."""
 
 
-def lookups(texts: Iterable[str], folders: Sequence[str]) -> list[str] | None:
-    """The paths of all names in ``texts`` in all ``folders``, whether they exist or not; ``None`` where a macro gives a
-    name."""
-    names: set[str] = set()
-    for text in texts:
-        for name in _names(text):
-            if name is None:
-                return None
-            names.add(name)
-    return sorted({os.path.join(folder, name) for folder in folders for name in names})
+def lookups(texts: Iterable[str], defines: Iterable[str], folders: Sequence[str]) -> list[str] | None:
+    """The paths of all names in ``texts`` in all ``folders``, whether they exist or not; ``None`` where the texts
+    or ``defines`` may look for other files, or read the time.
 
-
-def _names(text: str) -> Iterator[str | None]:
-    """The names that a text looks up; ``None`` for one that a macro gives.
-
-    Texts with and without their comments are read, because what looks like one may be a part of a name or a string.
+    Comments count: what looks like one may be a part of a string, and what looks like a string a part of one.
     """
-    whole = _SPLICE.sub("", text)
-    if "include" not in whole and "import" not in whole:
-        return
-    for match in _LOOKUP.finditer(_COMMENT.sub(" ", whole)):
-        yield match[1] or match[2]
-    for match in _LOOKUP.finditer(whole):
-        if match[1] or match[2]:
-            yield match[1] or match[2]
+    names: set[str] = set()
+    for text in (*texts, *defines):
+        whole = _SPLICE.sub("", text)
+        directives = _DIRECTIVE.findall(whole)
+        if whole != text and directives != _DIRECTIVE.findall(text):
+            return None
+        plain = [_PLAIN.fullmatch(directive) for directive in directives]
+        asked = list(_ASKED.finditer(whole))
+        if not all(plain) or len(asked) != whole.count("__has_") or _TIME.search(whole) or _PASTE.search(whole):
+            return None
+        names.update(match[1] or match[2] for match in (*plain, *asked) if match)
+    return sorted({os.path.join(folder, name) for folder in folders for name in names})

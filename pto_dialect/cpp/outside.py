@@ -15,6 +15,8 @@ from pto_dialect.cpp.compilers import Compiler, ask
 _BUILT = ("pyproject.toml", "CMakeLists.txt")
 _SEARCHED = re.compile(r"^ (/.*|[A-Za-z]:.*)$", re.MULTILINE)
 _EMBEDDED = re.compile(r"^[ \t]*(?:#|%:)[ \t]*embed\b", re.MULTILINE)
+_DEPENDENCY = re.compile(r"\b(?:GCC|clang)\s*(?:/\*|dependency\b)")
+_MADE_PRAGMA = re.compile(r"\b_Pragma\b(?!\s*\(\s*\")")
 _LINE_SPLICE = re.compile(r"\\[ \t]*\n")
 
 
@@ -33,6 +35,14 @@ def outside_file(files: Iterable[str], folder: str, folders: Sequence[str], comp
 def embeds(text: str) -> bool:
     """Whether a text has the directive ``#embed``, which includes a file that the compiler does not report."""
     return "embed" in text and _EMBEDDED.search(_LINE_SPLICE.sub("", text)) is not None
+
+
+def depends(text: str) -> bool:
+    """Whether a text has, or may make of macros, the directive ``#pragma GCC dependency``, which shows whether a file
+    exists that the compiler does not report."""
+    whole = _LINE_SPLICE.sub("", text)
+    has_word = "dependency" in whole or "##" in whole or "%:%:" in whole
+    return has_word and (_DEPENDENCY.search(whole) or _MADE_PRAGMA.search(whole)) is not None
 
 
 def _project(folder: str) -> str:

@@ -23,7 +23,7 @@ def stored_program(text: str, name: str, options: CppOptions, every: bool) -> Ir
 
 
 def _entry(included: IncludedFiles, name: str, options: CppOptions, every: bool) -> IrCache | None:
-    found = included.lookups()
+    found = included.lookups(_given(options))
     if found is None:
         return None
     there = filter(os.path.exists, found)
@@ -43,7 +43,11 @@ def looked_at(text: str, name: str, options: CppOptions, every: bool) -> list[st
     searched = filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep))
     headers = (os.path.join(folder, file) for folder, _, files in os.walk(INCLUDE) for file in files)
     compiler = find_compiler(options.cxx).command[0]
-    return [*headers, *searched, compiler, *included.files, *made.files, *(included.lookups() or ())]
+    return [*headers, *searched, compiler, *included.files, *made.files, *(included.lookups(_given(options)) or ())]
+
+
+def _given(options: CppOptions) -> tuple[str, ...]:
+    return (*options.defines, options.entry or "")
 
 
 @lru_cache(maxsize=1)

@@ -207,6 +207,44 @@ def test_embedded_files_are_not_read(directive: str) -> None:
         compiled(f'const unsigned char data[] = {{\n{directive} "/etc/passwd"\n}};')
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('#pragma GCC dependency "{file}"', "3:24"),
+        ('%: pragma clang /* */ dependency "{file}"', "3:34"),
+        ('# pragma GCC /*\n*/ depen\\\ndency "{file}"', "1:1"),
+        ('_Pragma("GCC dependency \\"{file}\\"")', "1:1"),
+        ('#define P(x) _Pragma(#x)\nP(GCC dependency "{file}")', "1:1"),
+        ('#define D dependency\n#define P(x) _Pragma(#x)\n#define Q(x) P(x)\nQ(GCC D "{file}")', None),
+        ('#define D depen##dency\n#define P(x) _Pragma(#x)\n#define Q(x) P(x)\nQ(GCC D "{file}")', "1:1"),
+    ],
+)
+@pytest.mark.parametrize("file", ["/etc/passwd", "/no/such"])
+def test_pragma_tells_nothing_about_a_file(text: str, place: str | None, file: str) -> None:
+    with pytest.raises(IncludeError) as error:
+        compiled(text.replace("{file}", file))
+    message = str(error.value)
+    assert message.endswith(": fatal error: #pragma dependency is not read") and "/" not in message
+    assert place is None or message.startswith(f"kernel.cpp:{place}:")
+
+
+def test_dependency_is_a_word_of_comments_and_names_too() -> None:
+    text = '#pragma once // no dependency\n_Pragma("clang diagnostic push")\nextern "C" int dependency() { return 3; }'
+    assert "ret i32 3" in compiled(text)
+
+
+@pytest.mark.parametrize("before", ["", "#define ASK __has_embed\n", "#define CAT(a, b) a##b\n"])
+def test_no_kernel_asks_for_files_to_embed(before: str) -> None:
+    name = "ASK" if "ASK" in before else "CAT(__has_, embed)" if before else "__has_embed"
+    found = [message(f'{before}#if {name}("{file}")\n#endif') for file in ("/etc/passwd", "/no/such")]
+    assert found[0] == found[1] and "error: function-like macro '__has_embed' is not defined" in found[0]
+
+
+def test_definition_of_an_option_asks_for_no_file_outside() -> None:
+    with pytest.raises(IncludeError, match="outside of the project"):
+        compile_to_ir('#if ASK("/etc/passwd")\n#endif', "kernel.cpp", defines=["ASK=__has_include"], cached=False)
+
+
 def test_fatal_error_is_the_only_one() -> None:
     with pytest.raises(CompileError) as error:
         compiled('#include "no_such.h"')

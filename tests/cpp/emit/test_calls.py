@@ -21,6 +21,7 @@ OTHER_NAMES = {
     "TFILLPAD_EXPAND": "TFILLPAD",
     "TFILLPAD_INPLACE": "TFILLPAD",
     "TSUBRELU": "TRELU",
+    "copy_cbuf_to_gm": "TSTORE",
     "copy_gm_to_ubuf": "copy_gm_to_ubuf_align_v2",
     "copy_ubuf_to_gm": "copy_ubuf_to_gm_align_v2",
 }

@@ -209,6 +209,44 @@ def test_a_cpp_kernel_is_compiled_again_when_something_has_changed(change: str, 
     assert "click" in loaded and b"constant 7" in after.stdout
 
 
+ELSE = '("late.h")\n#define SIZE 7\n#else\n#define SIZE 5\n#endif\n'
+HIDDEN = {
+    "alias": f"#define HAS __has_include\n#if HAS{ELSE}",
+    "alias-in-a-header": f'#include "has.h"\n#if HAS{ELSE}',
+    "option": f"#if GIVEN{ELSE}",
+    "pasted": f"#define CAT(a, b) a##b\n#if CAT(__has_, include){ELSE}",
+    "pasted-by-a-header": f'#include "cat.h"\n#if CAT(__ha, s_include){ELSE}',
+    "between-strings": f'constexpr auto a = R"(\n/* )";\n#if __has_include /* */ {ELSE}constexpr auto b = "*/";\n',
+    "other-directive": f'%:include "has.h"\n#if HAS{ELSE}',
+}
+
+
+@pytest.mark.parametrize("way", HIDDEN)
+def test_a_file_that_is_asked_for_in_a_hidden_way_is_seen(way: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "has.h").write_text("#define HAS __has_include\n")
+    (tmp_path / "cat.h").write_text("#define CAT(a, b) a##b\n")
+    start, _, body = KERNEL.partition("#include <size.h>\n")
+    (tmp_path / "kernel.cpp").write_text(start.partition("#if")[0] + HIDDEN[way] + body)
+    time.sleep(ENOUGH)
+    line = ["-D", "GIVEN=__has_include", "kernel.cpp"] if way == "option" else ["kernel.cpp"]
+    assert b"constant 5" in place.opt(*line)[0].stdout
+    (tmp_path / "late.h").touch()
+    assert b"constant 7" in place.opt(*line)[0].stdout
+
+
+@pytest.mark.parametrize("word", ["__TIME__", "__DATE__", "__TIMESTAMP__"])
+def test_a_kernel_that_reads_the_time_is_not_kept(word: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    text = KERNEL.replace("#include <size.h>\n", '#include "size.h"\n')
+    (tmp_path / "size.h").write_text(f"constexpr int SIZE = {word}[0];\n")
+    (tmp_path / "kernel.cpp").write_text(text)
+    time.sleep(ENOUGH)
+    for _ in range(2):
+        found, loaded = place.opt("kernel.cpp")
+        assert found.code == 0 and "click" in loaded
+
+
 def test_another_compiler_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Place(tmp_path)
     (tmp_path / "kernel.cpp").write_text(KERNEL.replace("<size.h>", "<cstdint>").replace("SIZE", "5"))
