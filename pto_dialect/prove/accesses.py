@@ -27,11 +27,11 @@ from pto_dialect.ir.core.types import (
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from .copies import REGISTERS, span_of
 from .expressions import Expr
 from .model import Access, Interval, Rectangle
 from .places import MEMORY, Place, Places
-from .spans import Span
+from .transfers.copies import REGISTERS, span_of
+from .transfers.spans import Span
 from .values import width_of
 
 _ELEMENTS = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.ATOMIC

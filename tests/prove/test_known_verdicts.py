@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import pytest
 from order_programs import FOLDER, all_programs
-from order_verdicts import Outcome, outcome, proofs
+from order_verdicts import outcome, proofs
 
 pytest.importorskip("islpy", reason="the prover needs islpy (extra prove)")
 
 PROGRAMS = all_programs()
 
 
-@pytest.fixture(scope="module")
-def outcomes() -> dict[str, Outcome]:
+def test_no_verdict_is_wrong_and_each_witness_is_the_smallest() -> None:
+    """One test, because the verdicts of all programs take long, and each worker would compute them again."""
     entries = {path: proofs(path) for path in sorted(FOLDER.glob("*.pto"))}
-    return {program.id: outcome(program, entries[program.path].get(program.name)) for program in PROGRAMS}
-
-
-def test_no_verdict_is_wrong(outcomes: dict[str, Outcome]) -> None:
-    wrong = {name: one.why for name, one in outcomes.items() if one.kind == "wrong"}
-    assert wrong == {}
-
-
-def test_nearly_all_programs_are_decided(outcomes: dict[str, Outcome]) -> None:
+    outcomes = {program.id: outcome(program, entries[program.path].get(program.name)) for program in PROGRAMS}
+    assert {name: one.why for name, one in outcomes.items() if one.kind == "wrong"} == {}
+    assert {name: one.why for name, one in outcomes.items() if not one.smallest} == {}
     strict = [program.id for program in PROGRAMS if not program.may_be_undecided]
     assert sum(outcomes[name].kind == "undecided" for name in strict) <= 0.05 * len(strict)
-
-
-def test_each_witness_is_the_smallest(outcomes: dict[str, Outcome]) -> None:
-    assert {name: one.why for name, one in outcomes.items() if not one.smallest} == {}

@@ -15,9 +15,9 @@ from pto_dialect.ir.cube.mad import ClausedMadOp
 from pto_dialect.ir.cube.mte import FractalWindowOp, MteGmL1FracOp
 from pto_dialect.targets.element_types import FP4
 
-from .expressions import Expr
+from ..expressions import Expr
+from ..values import Numbers
 from .spans import Span, product, runs
-from .values import Numbers
 
 _BLOCK = 32
 """Bytes of a row of a fractal."""

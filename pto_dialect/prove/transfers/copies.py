@@ -11,10 +11,10 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.targets.dma_units import A2A3_BURST_UNITS, A5_BURST_UNITS
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from .expressions import Expr
+from ..expressions import Expr
+from ..values import Numbers
 from .fractals import fractal_span
 from .spans import Span, product, runs
-from .values import Numbers
 
 _DISTANCES = {
     "source": ("nburst_src_stride", "nburst_src_gap", "src_stride", "burst_src_stride"),

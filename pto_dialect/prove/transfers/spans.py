@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .expressions import Expr
+from ..expressions import Expr
 
 
 class Span(NamedTuple):

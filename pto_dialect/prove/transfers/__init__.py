@@ -1,0 +1,1 @@
+"""Which bytes transfers of pointers touch."""
