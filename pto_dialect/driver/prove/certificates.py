@@ -15,13 +15,10 @@ from pto_dialect.certify.check import RefusedError
 from pto_dialect.certify.course import NotCoveredError
 from pto_dialect.certify.write import certificate_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
-from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
-from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.prove.decide import Answer, Verdict
 
-from ..inputs import Input, read_program, read_text
-from ..options import Options
-from ..pipeline import build_module
+from ..inputs import Input, read_text
+from .reading import read_module
 
 
 class Written(NamedTuple):
@@ -68,15 +65,9 @@ def checked(certificates: Input, program: Input, target: str | None) -> tuple[li
     lines, remark = read_text(certificates)
     if remark is not None:
         return [], [remark]
-    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-    text, remarks = read_program(program, target, every=True)
-    for one in remarks:
-        engine.report(one)
-    module = None
-    if not engine.has_errors:
-        module = build_module(SourceFile(program.name, text), engine, Options(target=target))
-    if module is None or engine.has_errors:
-        return [], list(engine.diagnostics)
+    text, module, errors = read_module(program, target)
+    if module is None:
+        return [], list(errors)
     return list(_checked(lines, text, module, target)), []
 
 

@@ -10,19 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
-from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.formats import to_sarif
-from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.prove.assumed import condition_of, unknown_names
 from pto_dialect.prove.decide import Answer, Verdict
 from pto_dialect.prove.functions import names_of_arguments, verdicts
 from pto_dialect.prove.report import as_data, diagnostic_of, summary_of
 from pto_dialect.version import __version__
 
-from ..inputs import Input, read_program
-from ..options import Options
-from ..pipeline import build_module
+from ..inputs import Input
 from .certificates import Written, certified
+from .reading import read_module
 from .replay import Outcome, Replay, replay
 
 WRONG, REFUTED, UNDECIDED = 1, 3, 4
@@ -88,16 +85,9 @@ def prove(
         condition_of(text, {})
     names: set[str] = set()
     for item in inputs:
-        engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-        text, remarks = read_program(item, target, every=True)
-        for remark in remarks:
-            engine.report(remark)
-        module = None
-        if not engine.has_errors:
-            module = build_module(SourceFile(item.name, text), engine, Options(target=target))
-        if module is None or engine.has_errors:
-            proof.errors += engine.diagnostics
-        else:
+        text, module, errors = read_module(item, target)
+        proof.errors += errors
+        if module is not None:
             names |= names_of_arguments(module)
             found = list(verdicts(module, target, assumptions, seconds))
             proof.verdicts += found

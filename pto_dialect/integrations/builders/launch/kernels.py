@@ -56,6 +56,6 @@ class Launched:
             save_launch(kernel, self.text, values, blocks)
             if self._repeats is None or watching() is not None:
                 device.run(self.program, kernel, values, blocks)
-            elif self._repeats.begin(values, blocks):
+            elif (begun := self._repeats.begin(values, blocks)) is not None:
                 device.run(self.program, kernel, values, blocks)
-                self._repeats.end(values, blocks)
+                self._repeats.end(begun, values, blocks)

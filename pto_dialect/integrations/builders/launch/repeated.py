@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -25,28 +25,32 @@ def reports(module: ModuleOp) -> bool:
     return any(has_role(op, Role.REPORT) for op in module.walk())
 
 
+class Begun(NamedTuple):
+    """A launch that is executed: the state before it, where that is compared, and when it began."""
+
+    state: bytes | None
+    time: float
+
+
 class Repeats:
     """What the launches of a program have left."""
 
     def __init__(self) -> None:
         self._worthwhile = False
-        self._before: bytes | None = None
         self._settled: bytes | None = None
-        self._started = 0.0
 
-    def begin(self, values: Sequence[Any], blocks: int) -> bool:
-        """Notes the state before a launch; returns whether the launch has to be executed."""
-        self._before = _state(values, blocks) if self._worthwhile else None
-        self._started = perf_counter()
-        return self._before is None or self._before != self._settled
+    def begin(self, values: Sequence[Any], blocks: int) -> Begun | None:
+        """The state before a launch, ``None`` where it need not be executed."""
+        before = _state(values, blocks) if self._worthwhile else None
+        return Begun(before, perf_counter()) if before is None or before != self._settled else None
 
-    def end(self, values: Sequence[Any], blocks: int) -> None:
-        """Notes the state after the launch that has begun, if it took long enough for that."""
-        seconds = perf_counter() - self._started
+    def end(self, begun: Begun, values: Sequence[Any], blocks: int) -> None:
+        """Notes the state after a launch, if it took long enough for that."""
+        seconds = perf_counter() - begun.time
         size = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
         self._worthwhile = size < seconds * BYTES_A_SECOND
-        if self._before is not None and self._before == _state(values, blocks):
-            self._settled = self._before
+        if begun.state is not None and begun.state == _state(values, blocks):
+            self._settled = begun.state
 
 
 def _state(values: Sequence[Any], blocks: int) -> bytes:
