@@ -4,14 +4,15 @@
 
 const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3;
 const WORD = /[a-z][a-z0-9^]*|[0-9]+/gi;
-const NAME = 1.0, PHRASE = 0.9, SENTENCE = 0.7, FAMILY = 0.4, BODY = 0.35;
-const CLOSENESS = 2.0, EXACT = 10.0, SAID = 1.5, MENTIONED = 1.0, PREFIX = 2.0, NEAR = 0.3, UNKNOWN = 4.0, MOST = 20;
+const NAME = 1.2, PHRASE = 0.9, SENTENCE = 0.7, FAMILY = 0.4, BODY = 0.35;
+const CLOSENESS = 2.0, EXACT = 10.0, SAID = 1.5, MENTIONED = 1.0, PREFIX = 2.5, NEAR = 0.3, UNKNOWN = 4.0, MOST = 20;
 
 class Ranker {
   constructor(index) {
     this.synonyms = new Map(Object.entries(index.synonyms));
     this.endings = index.endings;
     this.silent = new Set(index.silent);
+    this.directions = new Map(Object.entries(index.directions));
     this.phrases = index.phrases.map(([pattern, meant]) => [new RegExp(pattern, "gi"), meant]);
     this.entries = index.documents.map((row) => this.entry(row));
     const known = new Map();
@@ -46,9 +47,16 @@ class Ranker {
   words(text) {
     text = text.replace(/([a-z])([A-Z])/g, "$1 $2");
     for (const [pattern, meant] of this.phrases) text = text.replace(pattern, meant);
-    return (text.match(WORD) ?? [])
-      .filter((word) => !this.silent.has(word.toLowerCase()) && (word.length > 1 || /[0-9]/.test(word)))
-      .flatMap((word) => this.concepts(word));
+    const found = [];
+    let direction = "";
+    for (const word of text.match(WORD) ?? []) {
+      direction = this.directions.get(word.toLowerCase()) ?? direction;
+      if (this.silent.has(word.toLowerCase()) || (word.length === 1 && !/[0-9]/.test(word))) continue;
+      const meant = this.concepts(word);
+      found.push(...meant, ...(direction ? meant.map((one) => direction + one) : []));
+      direction = "";
+    }
+    return found;
   }
 
   weight(one) {
@@ -68,11 +76,12 @@ class Ranker {
     return best;
   }
 
-  named(entry, typed) {
+  named(entry, typed, total) {
     const name = entry.key.replace(/^pto\./, "").replace(/^docs\//, "").replace(/\.md$/, "");
     if (name === typed) return EXACT;
     if (entry.said.has(typed)) return SAID * entry.usual;
-    if (name.length > 2 && typed.split(/\s+/).includes(name)) return MENTIONED;
+    if (name.length > 2 && typed.split(/\s+/).includes(name))
+      return (MENTIONED * [...new Set(this.words(name))].reduce((sum, one) => sum + this.weight(one), 0)) / total;
     return typed.length > 1 && name.startsWith(typed) ? (PREFIX * entry.usual * typed.length) / name.length : 0;
   }
 
@@ -81,13 +90,14 @@ class Ranker {
     const typed = question.trim().toLowerCase().replace(/^pto\./, "");
     let total = 0;
     for (const one of wanted) total += this.weight(one);
+    total ||= 1;
     const scored = [];
     for (const entry of this.entries) {
       let found = 0;
       for (const one of wanted) found += entry.weights.has(one) ? this.rarity.get(one) * entry.weights.get(one) : 0;
-      const matched = found ? found / (total || 1) + CLOSENESS * this.closeness(entry, wanted) : 0;
+      const matched = found ? found / total + CLOSENESS * this.closeness(entry, wanted) : 0;
       // Sums in another order differ in the last digits.
-      const score = Math.round((matched * entry.usual + this.named(entry, typed)) * 1e9) / 1e9;
+      const score = Math.round((matched * entry.usual + this.named(entry, typed, total)) * 1e9) / 1e9;
       if (score) scored.push([score, entry]);
     }
     const earlier = (a, b) => b[0] - a[0] || a[1].key.length - b[1].key.length || (a[1].key < b[1].key ? -1 : 1);

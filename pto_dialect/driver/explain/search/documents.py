@@ -23,6 +23,7 @@ from ..site import TERMS, term_file
 from ..terms import terms
 from .core_purposes import CORE_PURPOSES
 from .guides import GUIDES, page_text
+from .instruction_purposes import INSTRUCTION_PURPOSES
 from .names_elsewhere import NAMES_ELSEWHERE
 from .operation_purposes import PURPOSES
 from .rule_purposes import RULE_PURPOSES
@@ -33,7 +34,7 @@ from .words import ABBREVIATIONS
 _PART = re.compile("|".join(ABBREVIATIONS))
 _LEVELS = {"tile": 1.0, "matmul": 1.0, "gemv": 0.9, "views": 0.95, "sync": 0.95, "vector": 0.8, "dma": 0.8}
 _OTHER_LEVEL, _SPECIAL, _OLD = 0.75, 0.55, 0.3
-_TERM, _RULE, _GUIDE, _CORE = 0.9, 0.75, 0.95, 0.85
+_TERM, _RULE, _GUIDE, _CORE = 0.9, 0.86, 0.76, 0.85
 """How usual pages of these kinds are among those that match equally."""
 
 
@@ -72,7 +73,7 @@ def _operations() -> Iterator[Document]:
             f"operations/{name}.html",
             plain(computes(op_class(name))),
             tuple(part for one in spelled for part in _PART.findall(one.removeprefix("pto."))),
-            (*PURPOSES.get(name, ()), *NAMES_ELSEWHERE.get(name, ())),
+            (*PURPOSES.get(name, ()), *NAMES_ELSEWHERE.get(name, ()), *INSTRUCTION_PURPOSES.get(name, ())),
             TITLES[family],
             "",
             _usual(name, family),

@@ -13,13 +13,14 @@ tload: cudaMemcpyAsync to the chip; tl.load with mask; tl.load; DataCopy from GM
 tstore: tl.store; DataCopy to GM; store with atomic add; atomic add to global memory
 tmatmul: tl.dot; np.matmul; Mmad of tiles; wmma; mma; batch matmul; linear layer; torch.mm; cube product; int8 matmul;
     dense layer
-tmatmul.mx: tl.dot_scaled; mxfp8 matmul; mxfp4 matmul; MX matmul; fp8 matmul
+tmatmul.mx: mxfp8 matmul with block scales; scaled matmul; tl.dot_scaled; mxfp8 matmul; mxfp4 matmul; MX matmul; fp8
+    matmul
 mad: Mmad; mma instruction
 mad_mx: MmadMx
 tadds: Adds
 tmuls: Muls; Mul by scalar
-tmaxs: Maxs; clamp; torch.clamp from below
-tmins: Mins; clamp; torch.clamp from above
+tmaxs: clamp to a lower bound; lower limit; Maxs; clamp; torch.clamp from below
+tmins: clamp to an upper bound; upper limit; Mins; clamp; torch.clamp from above
 taxpy: Axpy; a*x + y; ax plus y
 texpands: Duplicate; tl.full; tl.zeros; memset; np.full; zero initialise; set to zero; np.zeros
 tci: tl.arange; np.arange; ArithProgression; CreateVecIndex
@@ -27,7 +28,7 @@ tsel: tl.where; np.where; Select; torch.where
 tcvt: Cast with rounding mode; cast and round; Cast; astype; tl.cast; type conversion; to bf16; to fp16
 texp: tl.exp; Exp; sigmoid; silu; swish; gelu with exp
 trecip: Reciprocal; 1 / x; sigmoid
-trsqrt: Rsqrt; tl.rsqrt; RMS normalisation; rms norm; layer norm denominator
+trsqrt: 1/sqrt(x); 1/sqrt; Rsqrt; tl.rsqrt; RMS normalisation; rms norm; layer norm denominator
 tlog: Ln; tl.log; log of a tile; cross entropy
 trowsum: tl.sum along axis 1; row reduce; ReduceSum of rows; layer norm; mean of rows; average of each row; sum over
     the last axis; norm of rows
@@ -35,7 +36,8 @@ trowmax: tl.max along axis 1; ReduceMax of rows; ReduceMax; tl.max along axis; r
 trowmin: tl.min along axis 1; ReduceMin of rows
 tcolsum: tl.sum along axis 0; ReduceSum of columns; sum over rows; sum over the first axis; batch sum
 tcolmax: tl.max along axis 0; ReduceMax of columns
-trowargmax: tl.argmax; np.argmax; ArgMax; greedy decode; most likely token
+trowargmax: torch.argmax; argmax of each row; argmax along rows; tl.argmax; np.argmax; ArgMax; greedy decode; most
+    likely token
 trowexpandexpdif: softmax; exp(x - max); flash attention; online softmax; rescale
 trowexpanddiv: softmax normalisation; x / sum; divide each row by its sum
 ttrans: tl.trans; np.transpose; Transpose; permute dimensions; .T of a matrix
@@ -60,7 +62,8 @@ set_flag: SetFlag; set_flag(PIPE, PIPE, EVENT_ID)
 wait_flag: WaitFlag; wait_flag(PIPE, PIPE, EVENT_ID); wait for mte2 before vector; wait for data to arrive; wait until
     the load is done
 barrier: PipeBarrier; pipe_barrier; pipe all barrier; PIPE_ALL; synchronise everything; wait for everything
-syncall: SyncAll; cooperative groups grid sync; this_grid().sync
+syncall: barrier across all cores; global barrier; barrier between blocks; all cores wait; SyncAll; cooperative groups
+    grid sync; this_grid().sync
 sync.set: CrossCoreSetFlag; ffts_cross_core_sync; set between cores; cube vector signal
 sync.wait: CrossCoreWaitFlag; wait_flag_dev; wait between cores
 set_ffts: ffts; set_ffts_base_addr; FFTS address
@@ -85,7 +88,7 @@ shuffle_down: __shfl_down_sync; warp shuffle down; warp shuffle
 shuffle_up: __shfl_up_sync; warp shuffle up
 shuffle_bfly: __shfl_xor_sync; butterfly shuffle; warp shuffle xor
 shuffle_idx: __shfl_sync; warp shuffle; warp broadcast
-redux_add: __reduce_add_sync; warp reduce sum; sum over a warp
+redux_add: warp level sum; warp reduction; reduce within a warp; __reduce_add_sync; warp reduce sum; sum over a warp
 redux_max: __reduce_max_sync; warp reduce maximum
 vote_ballot: __ballot_sync; ballot
 vote_any: __any_sync
@@ -118,16 +121,17 @@ vmadd: FusedMulAdd in place
 vlds: LoadAlign; vector load from UB
 vsts: StoreAlign; vector store to UB
 vcvt: Cast of registers
-pset_b32: CreateMask
-plt_b32: UpdateMask; predicate for tail elements; tail mask; remaining elements
+pset_b32: all-true predicate; all lanes active; full mask; CreateMask
+plt_b32: predicate for the loop tail; mask of the remainder; UpdateMask; predicate for tail elements; tail mask;
+    remaining elements
 comm.treduce: all reduce; allreduce; HcclAllReduce; ncclAllReduce; all reduce over devices
 comm.tgather: allgather; all gather; HcclAllGather; ncclAllGather
 comm.tscatter: reduce scatter; scatter to ranks
 comm.tbroadcast: HcclBroadcast; ncclBroadcast
 comm.tput: send data to another chip; send to another device; put; nvshmem_put
 comm.tget: get from another chip; nvshmem_get; read from another device
-comm.tnotify: signal another device
-comm.twait: wait for another device
+comm.tnotify: send a remote signal; notify a peer; signal another device
+comm.twait: wait for a remote signal; wait until a remote signal arrives; wait for a peer; wait for another device
 tmul: elementwise multiplication; Hadamard product; Mul; gate
 tadd: elementwise addition; Add; add residual; skip connection
 tsub: elementwise subtraction; Sub

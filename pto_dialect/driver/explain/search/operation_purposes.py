@@ -11,7 +11,7 @@ PURPOSES: Final = rows(
 tload: load a tile from global memory; read data from GM; copy a view into a tile
 tstore: store a tile to global memory; write data back to GM; save a result; write an accumulator
 tprefetch: prefetch data into the cache
-tprint: print a tile; show the elements of a tile
+tprint: print a tile for debugging; debug print of a tile; print a tile; show the elements of a tile
 print: print a number; debug output of a scalar
 tgetval: read one element of a tile
 tsetval: write one element of a tile
@@ -62,7 +62,8 @@ texpands: fill a tile with a constant; set all elements to a number; clear a til
 trowexpand: broadcast a column to all columns; repeat the first element of each row
 tcolexpand: broadcast one row to all rows; repeat the first row
 trowexpandadd: add to each row its own number; add a column to every column
-trowexpandsub: subtract from each row its own number; subtract the row maximum
+trowexpandsub: subtract the row max from every row; subtract a value per row; subtract from each row its own number;
+    subtract the row maximum
 trowexpandmul: multiply each row by its own factor; scale rows
 trowexpanddiv: divide each row by its own number; normalise rows
 trowexpandmax: maximum of each row and its own number
@@ -93,7 +94,7 @@ tconcat: concatenate two tiles; append columns
 treshape: reshape a tile; other shape of the same bytes
 bitcast: the bytes of a tile as another type
 subview: window of a tile without a copy; slice of a tile
-tci: sequence of numbers; consecutive integers; arange; iota
+tci: arange into a tile; sequence of numbers; consecutive integers; arange; iota
 ttri: triangular mask; lower triangle; causal mask
 trandom: random numbers; dropout
 thistogram: histogram; count values; radix sort digits
@@ -138,7 +139,8 @@ tpop_from_aiv: receive a tile from the vector core
 tpush: send a tile through a queue
 tpop: receive a tile through a queue
 get_block_idx: which block am I; index of the block; core number; program id
-get_block_num: number of blocks; how many cores run; grid size
+get_block_num: how many cores are running my kernel; number of running cores; number of blocks; how many cores run;
+    grid size
 get_subblock_idx: which vector core of the block
 section.cube: code for the cube core
 section.vector: code for the vector cores

@@ -9,16 +9,16 @@ from functools import cache
 from typing import NamedTuple
 
 from .documents import Document, documents
-from .words import PHRASES, STOP, concepts
+from .words import DIRECTIONS, PHRASES, STOP, concepts
 
 _WORD = re.compile(r"[a-z][a-z0-9^]*|[0-9]+", re.IGNORECASE)
 _CAMEL = re.compile(r"([a-z])([A-Z])")
-_NAME, _PHRASE, _SENTENCE, _FAMILY, _BODY = 1.0, 0.9, 0.7, 0.4, 0.35
+_NAME, _PHRASE, _SENTENCE, _FAMILY, _BODY = 1.2, 0.9, 0.7, 0.4, 0.35
 """Weight of a match in the name, in a phrase of its purpose, in its sentence, in the title of its family, in
 the text of a page."""
 _CLOSENESS = 2.0
 """What a name or phrase counts for that says what is wanted and no more."""
-_EXACT, _SAID, _MENTIONED, _PREFIX = 10.0, 1.5, 1.0, 2.0
+_EXACT, _SAID, _MENTIONED, _PREFIX = 10.0, 1.5, 1.0, 2.5
 """What the name alone counts for, a whole phrase, the name among other terms, and the beginning of a name."""
 _NEAR = 0.3
 """The part of the best score that others need to be shown."""
@@ -42,8 +42,19 @@ def words_of(text: str) -> list[str]:
     text = _CAMEL.sub(r"\1 \2", text)
     for pattern, meant in PHRASES:
         text = pattern.sub(meant, text)
-    words = [word for word in _WORD.findall(text) if word.lower() not in STOP and (len(word) > 1 or word.isdigit())]
-    return [one for word in words for one in concepts(word)]
+    found: list[str] = []
+    direction = ""
+    for word in _WORD.findall(text):
+        if word.lower() in DIRECTIONS:
+            direction = DIRECTIONS[word.lower()]
+        if word.lower() in STOP or (len(word) == 1 and not word.isdigit()):
+            continue
+        meant = concepts(word)
+        found += meant
+        if direction:
+            found += [direction + one for one in meant]
+        direction = ""
+    return found
 
 
 @cache
@@ -92,14 +103,14 @@ def search(question: str, most: int = 8) -> list[Document]:
     for entry in entries():
         found = sum(weight[one] * entry.weights[one] for one in wanted if one in entry.weights)
         score = found / total + _CLOSENESS * _closeness(entry, wanted) if found else 0.0
-        score = score * entry.document.usual + _named(entry.document, entry.said, typed)
+        score = score * entry.document.usual + _named(entry.document, entry.said, typed, total)
         if score:
             scored.append((-round(score, 9), len(entry.document.key), entry.document.key, entry.document))
     scored.sort()
     return [document for score, *_, document in scored[:most] if score <= scored[0][0] * _NEAR]
 
 
-def _named(document: Document, said: frozenset[str], typed: str) -> float:
+def _named(document: Document, said: frozenset[str], typed: str, total: float) -> float:
     """What counts for a name that is typed in full, or begun."""
     name = document.key.removeprefix("pto.").removeprefix("docs/").removesuffix(".md")
     if name == typed:
@@ -107,7 +118,7 @@ def _named(document: Document, said: frozenset[str], typed: str) -> float:
     if typed in said:
         return _SAID * document.usual
     if name in typed.split() and len(name) > 2:
-        return _MENTIONED
+        return _MENTIONED * sum(rarity().get(one, _UNKNOWN) for one in set(words_of(name))) / total
     return _PREFIX * document.usual * len(typed) / len(name) if len(typed) > 1 and name.startswith(typed) else 0.0
 
 

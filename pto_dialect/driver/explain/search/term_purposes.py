@@ -14,7 +14,8 @@ nn: NN layout
 nd: ND layout; row major; plain rows
 dn: DN layout; column major
 gm: global memory; HBM; DDR; device memory; where tensors are
-ub: unified buffer; UB size; memory of the vector core; shared memory; on-chip memory of the vector unit; memory of UB
+ub: how big is the unified buffer; how large is UB; unified buffer; UB size; memory of the vector core; shared memory;
+    on-chip memory of the vector unit; memory of UB
     in bytes; UB capacity; 192 KB; 256 KB
 l1: L1 buffer; size of L1; cbuf; staging memory of the cube core; how big is L1; A1 B1; L1 capacity; 512 KB; cbuf size
 l0a: L0A buffer; left operand memory; A2
@@ -62,7 +63,7 @@ round_mode: rounding mode of casts; round to nearest even; CAST_RINT; truncate w
 saturation_mode: saturation when converting; clamp or wrap of casts
 tf32_mode: tf32; TensorFloat-32
 cmp: comparison mode; less than, equal, greater
-padmode: padding mode of a load
+padmode: padding value of DataCopyPad; padding mode of a load
 pad_value: padding value; pad with zeros, minimum or maximum
 blayout: layout of blocks
 slayout: layout inside of blocks

@@ -100,9 +100,9 @@ interleave interleaved intlv alternate alternating
 deinterleave dintlv
 pack packed compress
 unpack unpacked
-workitem thread threads simt item items
+workitem thread threads simt item items workitems
 launch start run
-group groups warp
+group groups warp warps wavefront
 vote ballot any all
 launch_count grid
 cache caches
@@ -128,6 +128,7 @@ PHRASES: Final = (
     (re.compile(r"\bC\+\+", re.IGNORECASE), "cpp"),
     (re.compile(r"\b([a-z]{3,})iz(e|ed|es|ing|er|ation)\b", re.IGNORECASE), r"\1is\2"),
     (re.compile(r"\bAscendC::", re.IGNORECASE), ""),
+    (re.compile(r"^where (is|are|do|does|can|to)\b", re.IGNORECASE), ""),
 )
 """Phrases whose meaning is more than that of their terms, and what replaces them."""
 
@@ -141,6 +142,7 @@ _SILENT = """
 a an the of to in into on from by for with and or is are am i do does how what which that its it own their this be as at
 kernel kernels program programs each one two another my me we you data can them there if element elements so than other
 operation operations instruction pto tl np torch use using make get want need dst src j k whose when more
+equivalent corresponding analogue
 """
 STOP: Final = frozenset(_SILENT.split())
 """Words that say nothing about an operation."""
@@ -173,6 +175,9 @@ ABBREVIATIONS: Final = (
 )
 """Parts that names of operations are made of, longer ones before those that they contain."""
 
+DIRECTIONS: Final = {"to": ">", "into": ">", "onto": ">", "from": "<"}
+"""Words that say where a transfer begins or ends, and the mark that the next term gets: in "UB to GM", ``gm`` is
+``>gm``, too."""
 
 ENDINGS: Final = (("", ""), ("s", ""), ("es", ""), ("d", ""), ("ed", ""), ("ing", ""), ("ing", "e"))
 """Endings of terms, and what may stand instead: ``loads`` is ``load``, ``comparing`` is ``compare``."""
