@@ -23,8 +23,8 @@ convert: convert a number in a thread; static_cast in a thread
 mulhi: __mulhi; high half of a product
 mul_i32toi64: 64 bit product of two 32 bit integers; wide multiplication
 prmt: __byte_perm; permute bytes
-keep: keep a value in a register
-resume: read a kept value back
+keep: hold a value in a register
+resume: read a held value back
 vote_uni: all lanes have the same value; __match_all_sync
 redux_min: __reduce_min_sync; minimum over a warp
 threadfence_block: __threadfence_block; fence inside a block of threads
