@@ -20,7 +20,7 @@ from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.limits import is_over, run_compiler
-from pto_dialect.cpp.outside import depends, embeds, outside_file
+from pto_dialect.cpp.outside import depends, embeds, outside_file, unread_texts
 from pto_dialect.cpp.precompiled import can_come_first, precompiled
 from pto_dialect.cpp.unset import WARNINGS, certain_errors, declared_without_value, with_queries
 
@@ -247,9 +247,10 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset
 def _check_includes(files: Sequence[str], job: _Job) -> None:
     """Raises ``IncludeError`` where a file is outside of the project; no output of the compiler is shown."""
     included, compiler, name = job.included, job.compiler, job.name
-    if embeds(included.whole):
+    texts = "\n".join([job.given_text(), *unread_texts(files, included.files, compiler)])
+    if embeds(texts):
         raise IncludeError(f"{_place_of('embed', '', included, compiler, name)}: fatal error: #embed is not read")
-    if depends(job.given_text()):
+    if depends(texts):
         place = _place_of("dependency", "", included, compiler, name)
         raise IncludeError(f"{place}: fatal error: #pragma dependency is not read")
     outside = outside_file(files, included.folder, [*included.folders, INCLUDE], compiler)

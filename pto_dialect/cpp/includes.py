@@ -48,7 +48,7 @@ class IncludedFiles:
             for match in _INCLUDE.finditer(text):
                 path = self._find(match[1] or match[2], folder if match[1] else None)
                 if path is not None and path not in self.files:
-                    self.files[path] = _content(path)
+                    self.files[path] = content(path)
                     waiting.append((self.files[path], os.path.dirname(path)))
         return self
 
@@ -119,7 +119,8 @@ def _write(path: str, text: str) -> None:
         stream.write(text)
 
 
-def _content(path: str) -> str:
+def content(path: str) -> str:
+    """The beginning of a file, at most ``MOST_BYTES``; empty where it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read(MOST_BYTES)

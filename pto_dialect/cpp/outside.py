@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from pto_dialect.cpp.compilers import Compiler, ask
+from pto_dialect.cpp.includes import content
 
 _BUILT = ("pyproject.toml", "CMakeLists.txt")
 _SEARCHED = re.compile(r"^ (/.*|[A-Za-z]:.*)$", re.MULTILINE)
 _EMBEDDED = re.compile(r"^[ \t]*(?:#|%:)[ \t]*embed\b", re.MULTILINE)
 _DEPENDENCY = re.compile(r"\b(?:GCC|clang)\s*(?:/\*|dependency\b)")
 _MADE_PRAGMA = re.compile(r"\b_Pragma\b(?!\s*\(\s*\")")
+_PASTED_PRAGMA = re.compile(r"(?<![\w.])(?:_Pr?|_Pra|_Prag|_Pragm|_\s*(?:,|##|%:%:)\s*P(?:r|ra|rag|ragm|ragma)?)(?!\w)")
+"""A beginning of ``_Pragma`` that ``##`` may complete."""
 _LINE_SPLICE = re.compile(r"\\[ \t]*\n")
 
 
@@ -41,8 +44,23 @@ def depends(text: str) -> bool:
     """Whether a text has, or may make of macros, the directive ``#pragma GCC dependency``, which shows whether a file
     exists that the compiler does not report."""
     whole = _LINE_SPLICE.sub("", text)
-    has_word = "dependency" in whole or "##" in whole or "%:%:" in whole
-    return has_word and (_DEPENDENCY.search(whole) or _MADE_PRAGMA.search(whole)) is not None
+    pastes = "##" in whole or "%:%:" in whole
+    if not pastes and "dependency" not in whole:
+        return False
+    makes_pragma = _MADE_PRAGMA.search(whole) or (pastes and _PASTED_PRAGMA.search(whole))
+    return bool(makes_pragma or _DEPENDENCY.search(whole))
+
+
+def unread_texts(files: Iterable[str], read: Container[str], compiler: Compiler) -> Iterator[str]:
+    """The texts of ``files``, which a compiler has included, but for those that are ``read`` and its own.
+
+    A directive with a comment or a digraph in it, or one that a macro makes, includes files that only a compiler finds.
+    """
+    unread = [path for path in files if path not in read]
+    own = [os.path.realpath(one) for one in compiler_folders(compiler)] if unread else []
+    for path in unread:
+        if not _is_below(path, own):
+            yield content(path)
 
 
 def _project(folder: str) -> str:

@@ -217,6 +217,11 @@ def test_embedded_files_are_not_read(directive: str) -> None:
         ('#define P(x) _Pragma(#x)\nP(GCC dependency "{file}")', "1:1"),
         ('#define D dependency\n#define P(x) _Pragma(#x)\n#define Q(x) P(x)\nQ(GCC D "{file}")', None),
         ('#define D depen##dency\n#define P(x) _Pragma(#x)\n#define Q(x) P(x)\nQ(GCC D "{file}")', "1:1"),
+        (
+            '#define C(a, b) a##b\n#define S(x) #x\n#define T(x) S(x)\nC(_Pra, gma)(T(GCC C(depen, dency) "{file}"))',
+            None,
+        ),
+        ('#define C(a, b) a##b\n#define D "GCC dependency"\nC(_, Pragma)(D)', None),
     ],
 )
 @pytest.mark.parametrize("file", ["/etc/passwd", "/no/such"])
@@ -226,6 +231,16 @@ def test_pragma_tells_nothing_about_a_file(text: str, place: str | None, file: s
     message = str(error.value)
     assert message.endswith(": fatal error: #pragma dependency is not read") and "/" not in message
     assert place is None or message.startswith(f"kernel.cpp:{place}:")
+
+
+@pytest.mark.parametrize("directive", ['%: include "a.hpp"', '#inc\\\nlude "a.hpp"', '#/**/include "a.hpp"'])
+@pytest.mark.parametrize("text", ['#embed "/etc/passwd"', '#pragma GCC dependency "/etc/passwd"'])
+def test_files_that_only_the_compiler_finds_are_checked(directive: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.hpp").write_text(f"#if 1\n{text}\n#endif\n", encoding="utf-8")
+    with pytest.raises(IncludeError, match="is not read"):
+        compile_to_ir(
+            f'{HEAD}{directive}\nextern "C" int f() {{ return 8; }}', str(tmp_path / "kernel.cpp"), cached=False
+        )
 
 
 def test_dependency_is_a_word_of_comments_and_names_too() -> None:
