@@ -40,7 +40,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _UNUSED = frozenset(
     (
         *("debug", "integrations", "lsp", "plugin", "recording", "report", "runtime", "sanitize", "__pycache__"),
-        *("certify", "explain", "optimize", "reduce", "reference", "tune"),
+        *("certify", "explain", "optimize", "reduce", "reference", "tune", "which"),
     )
 )
 """Folders whose modules have no say when a program is read, checked or printed: they run programs, call commands, or

@@ -31,6 +31,7 @@ SUBCOMMANDS = {
     "optimize": Subcommand("pto_optimize", (), "search the passes that make a kernel fast"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
     "reduce": Subcommand("pto_reduce", (), "find the smallest program that still shows something"),
+    "which": Subcommand("pto_which", (), "name the stage that makes a wrong number"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps"),
     "doctor": Subcommand("pto_doctor", (), "show what is installed, and what brings the rest"),
 }

@@ -37,6 +37,7 @@ GUIDES = {
     "optimize": Guide("pto optimize gemm.pto --arg a=random:f16:512x512 -j 2", "optimize.md"),
     "tune": Guide("pto tune kernel.launch.toml --output-format json", "tune.md"),
     "reduce": Guide("pto reduce kernel.pto --rule race-raw -- run --auto --sanitize", "reduce.md"),
+    "which": Guide("pto which kernel.pto -p assign-memory,insert-sync --device y=y.npy", "which.md"),
     "sweep": Guide("pto sweep show results.jsonl", "cluster.md"),
     "doctor": Guide("pto doctor", "pto.md"),
 }

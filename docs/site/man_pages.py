@@ -19,6 +19,7 @@ MODULES = {
     "pto-sweep": "pto_sweep",
     "pto-prove": "pto_prove",
     "pto-reduce": "pto_reduce",
+    "pto-which": "pto_which",
     "pto-optimize": "pto_optimize",
     "pto-tune": "pto_tune",
     "pto-doctor": "pto_doctor",

@@ -50,7 +50,7 @@ def write_launch(launch: Launch, module: ModuleOp, path: str) -> int:
         raise FileError(f"'{path}' exists, and a launch file is never overwritten")
     found: list[FirstLaunch] = []
     for name in _functions(launch, module):
-        found.append(FirstLaunch(listed[name], _completed(launch, module, name)))
+        found.append(FirstLaunch(listed[name], completed(launch, module, name)))
     write_new(path, launch_text(launch.item, path, found, request.target, request.blocks))
     if not request.quiet:
         launch.streams.out(f"{path}: {', '.join(f'@{one.function.name}' for one in found)}\n")
@@ -69,7 +69,7 @@ def _carefully(launch: Launch, module: ModuleOp, name: str, several: bool) -> in
     if several:
         launch.streams.out(f"@{name}\n")
     try:
-        given = _completed(launch, module, name)
+        given = completed(launch, module, name)
         if not launch.request.quiet and given:
             words = [shlex.quote(f"{one}={value.content.text}") for one, value in given]
             launch.streams.out(" ".join(f"--arg {word}" for word in words) + "\n")
@@ -78,7 +78,7 @@ def _carefully(launch: Launch, module: ModuleOp, name: str, several: bool) -> in
         return failure.code
 
 
-def _completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str, Given]]:
+def completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str, Given]]:
     """The arguments of the request, and what is made up for the others. Raises ``Failure`` where nothing lets the
     function run."""
     request = launch.request
