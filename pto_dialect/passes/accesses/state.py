@@ -9,7 +9,7 @@ docs/reference/instrumentation.md, "Order of events".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple, Self, TypeVar
 
 from pto_dialect.analysis.scalar_cache import MEMORY as SCALAR_STORES
@@ -72,7 +72,7 @@ class State:
     pipes: an access that all users of the memory have synchronized with is dropped; without it, none is.
     """
 
-    __slots__ = ("accesses", "clock", "done", "few", "iteration", "last", "limits", "now", "tokens", "users")
+    __slots__ = ("accesses", "clock", "done", "few", "heard", "iteration", "last", "limits", "now", "tokens", "users")
     WIDTH = COUNT
 
     def __init__(self, users: Users | None = None) -> None:
@@ -80,6 +80,8 @@ class State:
         self.few = FEW
         self.limits: dict[Hashable, int] = {}
         self.clock = [[0] * self.WIDTH for _ in PIPES]
+        self.heard: list[list[int] | None] = [None] * COUNT
+        """What the scalar unit knew when each pipe learned it last."""
         self.now = 0
         self.iteration: Hashable = 0
         self.last = [0] * self.WIDTH
@@ -91,6 +93,7 @@ class State:
         """An independent copy of the state, with no work done yet."""
         other = type(self).__new__(type(self))
         other.clock = [list(row) for row in self.clock]
+        other.heard = list(self.heard)
         other.now, other.iteration, other.last = self.now, self.iteration, list(self.last)
         other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
@@ -114,8 +117,10 @@ class State:
     def issue(self, pipe: int) -> list[int]:
         """The clock of ``pipe`` as its next work finds it."""
         row = self.clock[pipe]
-        if pipe != SCALAR:
-            learn(row, self.clock[SCALAR])
+        scalar = self.clock[SCALAR]
+        if pipe != SCALAR and scalar != self.heard[pipe]:
+            learn(row, scalar)
+            self.heard[pipe] = scalar.copy()
         return row
 
     def set(self, flag: Flag) -> None:
@@ -288,17 +293,8 @@ def merged(before: State, ways: list[State]) -> State:
             # The scalar unit issues all later operations, with its knowledge from this path.
             way.issue(pipe)
     state.now = max(way.now for way in ways)
-    for source in range(state.WIDTH):
-        last, dones = before.last[source], [(way.clock, way.done[source]) for way in ways]
-        idle = not last and not any(done for _, done in dones)
-        for target in pipes:
-            row, least = state.clock[target], state.now
-            if idle:
-                row[source] = least
-                continue
-            for clock, done in dones:
-                least = min(least, _common(last, done, clock[target][source], least))
-            row[source] = least
+    state.heard = [None] * COUNT
+    _join_clocks(state, before.last, ways, pipes)
     for pipe in range(state.WIDTH):
         state.last[pipe] = max(way.last[pipe] for way in ways)
         # The state before is not used again: its list is reused.
@@ -310,6 +306,29 @@ def merged(before: State, ways: list[State]) -> State:
             accesses.setdefault(key, []).append(all_)
     state.accesses = {key: _union(tuples) for key, tuples in accesses.items()}
     return state
+
+
+def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iterable[int]) -> None:
+    """The clocks of ``state`` are what is known on all paths; work that a path has not done is not missing there.
+    ``before`` has the last work before them."""
+    now = state.now
+    for source, last in enumerate(before):
+        paths = [(way.clock, way.done[source]) for way in ways]
+        if not last and not any(done for _, done in paths):
+            for target in pipes:
+                state.clock[target][source] = now
+            continue
+        for target in pipes:
+            least = now
+            for clock, done in paths:
+                number = clock[target][source]
+                if number >= last and (not done or number >= done[-1]):
+                    continue
+                if number >= last:
+                    number = done[bisect_right(done, number)] - 1
+                if number < least:
+                    least = number
+            state.clock[target][source] = least
 
 
 def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:

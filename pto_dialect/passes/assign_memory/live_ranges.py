@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -43,6 +44,11 @@ class Buffer:
     carried: list[tuple[int, int]] = field(default_factory=list)
     room: int = 0
 
+    @cached_property
+    def reserved(self) -> bool:
+        """Whether the program reserves it for queues."""
+        return isinstance(self.op, ReserveBufferOp)
+
     @property
     def extent(self) -> int:
         """The bytes from its address on that others keep away from."""
@@ -59,7 +65,7 @@ class Buffer:
     def overlaps(self, other: Buffer) -> bool:
         """Whether both are needed at the same time. What the program reserves belongs to queues: tiles that nothing
         uses keep away from it as well."""
-        if isinstance(self.op, ReserveBufferOp) or isinstance(other.op, ReserveBufferOp):
+        if self.reserved or other.reserved:
             return True
         return self.first <= other.last and other.first <= self.last
 

@@ -8,6 +8,7 @@ docs/reference/memory-planning.md, "Packing".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from random import Random
 
 from pto_dialect.ir.core.extents import round_up
@@ -125,19 +126,28 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
 
 def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
     """The lowest address at which ``buffer`` shares nothing that it must not share."""
+    extent, align = buffer.extent, buffer.align
     rivals = [
         (at, at + other.extent, other)
         for other, at in placed.items()
         if buffer.overlaps(other) or not share(buffer, other)
     ]
-    starts = {0, *(round_up(stop, buffer.align) for _, stop, _ in rivals)}
-    starts |= {at for at, _, other in rivals if buffer.inherits(other) and at % buffer.align == 0}
-    for start in sorted(starts):
+    # It may lie exactly where one lies that it inherits from.
+    for start in sorted({at for at, _, other in rivals if buffer.inherits(other) and at % align == 0}):
         if all(
             stop <= start
-            or start + buffer.extent <= at
+            or start + extent <= at
             or (start == at and buffer.inherits(other) and share(buffer, other))
             for at, stop, other in rivals
         ):
-            return start
-    raise AssertionError("after all other buffers there is always space")
+            heritage = start
+            break
+    else:
+        heritage = None
+    start = 0
+    for at, stop, _ in sorted(rivals, key=itemgetter(0)):
+        if at >= start + extent:
+            break
+        if stop > start:
+            start = round_up(stop, align)
+    return start if heritage is None else min(start, heritage)
