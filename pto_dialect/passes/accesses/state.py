@@ -299,7 +299,7 @@ def merged(before: State, ways: list[State]) -> State:
         state.last[pipe] = max(way.last[pipe] for way in ways)
         # The state before is not used again: its list is reused.
         state.done[pipe] = before.done[pipe]
-        state.done[pipe] += sorted({number for way in ways for number in way.done[pipe]})
+        state.done[pipe] += _ascending([way.done[pipe] for way in ways])
     accesses: dict[Hashable, list[tuple[Access, ...]]] = {}
     for way in ways:
         for key, all_ in way.accesses.items():
@@ -329,6 +329,14 @@ def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iter
                 if number < least:
                     least = number
             state.clock[target][source] = least
+
+
+def _ascending(lists: list[list[int]]) -> list[int]:
+    """The numbers of all lists, each of which ascends, in ascending order."""
+    some = [numbers for numbers in lists if numbers]
+    if len(some) < 2:
+        return some[0] if some else []
+    return sorted({number for numbers in some for number in numbers})
 
 
 def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:

@@ -31,6 +31,10 @@ class Need(NamedTuple):
     location: MemoryLocation
 
 
+class UnorderedError(Exception):
+    """There is a dependence that nothing orders."""
+
+
 class Runner:
     """Runs sequences; what happens at flags, barriers and leaves may be extended."""
 
@@ -135,6 +139,10 @@ class Follower(Runner):
         self.sequence = sequence
         self.depth = sequence.depth
         self.needs: list[Need] = []
+        self.collects = True
+        """Whether leaves are asked for what they depend on; without it they only run."""
+        self.stops = False
+        """Whether the first dependence ends it, by :class:`UnorderedError`."""
         self.channels: list[Channel] = []
         """The indices of the slots that the iterations of the loop hand to each other, or after how many iterations."""
         levels = Levels(sequence.block)
@@ -144,7 +152,10 @@ class Follower(Runner):
 
     def leaf(self, leaf: Leaf, state: State) -> None:
         """One leaf runs."""
-        self.needs += self.missing(leaf, state)
+        if self.collects and (needs := self.missing(leaf, state)):
+            if self.stops:
+                raise UnorderedError
+            self.needs += needs
         number = state.step(leaf)
         keep = self.arch == "a2a3" and leaf.pipe == V
         for writes, locations in ((False, () if leaf.shows else leaf.reads), (True, leaf.writes)):

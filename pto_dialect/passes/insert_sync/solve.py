@@ -12,22 +12,28 @@ from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Se
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state_of
 
-from .follow import Follower, Need
+from .follow import Follower, Need, UnorderedError
 from .rings import about, ring_of, rotations
 from .slots import assign_slot_ids, chosen_by, common_slot, sharing_reason
 
 
 def solve(sequence: Sequence, reader: Reader) -> None:
     """Gives ``sequence`` and all that is in it the flags and barriers that they need."""
+    _solve_inner(sequence, reader)
+    _Solver(Follower(reader, sequence, None), sequence).run(_state(reader))
+
+
+def _solve_inner(sequence: Sequence, reader: Reader) -> None:
+    """Gives what is in the items of ``sequence`` what it needs."""
     for item in sequence.items:
-        if isinstance(item, Loop):
+        if isinstance(item, Loop) and item.trips > 1:
+            _solve_inner(item.body, reader)
+            _iterations(item, reader)
+        elif isinstance(item, Loop):
             solve(item.body, reader)
-            if item.trips > 1:
-                _iterations(item, reader)
         elif isinstance(item, Choice):
             for branch in item.branches:
                 solve(branch, reader)
-    _Solver(Follower(reader, sequence, None), sequence).run(_state(reader))
 
 
 def _state(reader: Reader) -> State:
@@ -35,12 +41,9 @@ def _state(reader: Reader) -> State:
 
 
 def _iterations(loop: Loop, reader: Reader) -> None:
-    """What one iteration needs of the one before."""
+    """What one iteration needs by itself, and of the one before."""
     solver = _Solver(Follower(reader, loop.body, loop), loop.body)
-    first = _state(reader)
-    for flag in loop.carried:
-        first.set(flag)
-    state = solver.run(first)
+    state = solver.run(_state(reader))
     solver.earlier = solver.marks
     solver.loop = loop
     state.iteration = 1
@@ -83,9 +86,16 @@ class _Solver:
             self.follower.before(sequence, index, state)
             self._settle(index, item, state)
             following, self.behind = self.behind, None
-            state = self.follower.item(item, state) if following is None else following.after(state)
+            state = self._through(item, state) if following is None else following.after(state)
             self.marks.append((state.clocks(), state.now))
             self.follower.sets_after(sequence, index, state)
+        return state
+
+    def _through(self, item: Item, state: State) -> State:
+        """The state after an item that has what it needs."""
+        self.follower.collects = False
+        state = self.follower.item(item, state)
+        self.follower.collects = True
         return state
 
     def _settle(self, index: int, item: Item, state: State) -> None:
@@ -204,7 +214,13 @@ class _Solver:
             if all(row[source] < number for row in (*others, *(token for _, token in flags))):
                 # The pipe is unknown.
                 return False
-        return not self._missing(item, state, flags, barriers)
+        self.follower.stops = True
+        try:
+            return not self._missing(item, state, flags, barriers)
+        except UnorderedError:
+            return False
+        finally:
+            self.follower.stops = False
 
     def _missing(
         self,
