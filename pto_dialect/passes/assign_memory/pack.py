@@ -135,9 +135,7 @@ def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
     # It may lie exactly where one lies that it inherits from.
     for start in sorted({at for at, _, other in rivals if buffer.inherits(other) and at % align == 0}):
         if all(
-            stop <= start
-            or start + extent <= at
-            or (start == at and buffer.inherits(other) and share(buffer, other))
+            stop <= start or start + extent <= at or (start == at and buffer.inherits(other) and share(buffer, other))
             for at, stop, other in rivals
         ):
             heritage = start
