@@ -35,6 +35,7 @@ ACCELERATIONS = {
     "worker-pool": "worker processes serve later launches",
     "replay": "a repeated launch is a list of numpy calls",
     "shadow": "cells of shadow memory that were accessed together share a record",
+    "times": "a run for times alone computes no contents",
     "watched-launches": "a repeated launch without findings is not instrumented again",
 }
 """All accelerations by name, with what each does."""

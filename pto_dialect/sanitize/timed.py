@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pto_dialect.analysis.cycles.static import ModuleCycles
+from pto_dialect.analysis.release import release_of
 
 from .instrument.cycle_times import CycleTimeline
 from .instrument.cycles import CycleObserver
 from .launch import InstrumentedKernel
-
-if TYPE_CHECKING:
-    from pto_dialect.analysis.release import release_of
-from pto_dialect.analysis.cycles.static import ModuleCycles
-from pto_dialect.analysis.release import release_of
 
 
 class CycleKernel(InstrumentedKernel):

@@ -64,7 +64,8 @@ class ModuleCycles:
     ``pipes``: the sum of the operations of each pipe. ``total``: of all pipes, between the busiest pipe alone and the
     sum of all; for a run, the end of its schedule. ``open``: number of operations with an unknown execution count.
     ``ranges``: operations and types without measurements, with their count. ``waits``: waiting times of the pipes of a
-    run. ``advice``: changes that help; ``not_tried_reason`` states why none was tried.
+    run. ``advice``: changes that help; ``not_tried_reason`` states why none was tried. ``contents_reason`` states why
+    a run for times alone has computed contents.
     """
 
     file: str
@@ -79,6 +80,7 @@ class ModuleCycles:
     waits: list[Wait] = field(default_factory=list[Wait])
     advice: list[Advice] = field(default_factory=list[Advice])
     not_tried_reason: str = ""
+    contents_reason: str = ""
     release: str = NEWEST_RELEASE
 
 

@@ -188,15 +188,20 @@ def _active(attr: object) -> bool:
 
 def _written(value: SSAValue, program: Program) -> bool:
     """Returns whether something may be stored through ``value`` or a pointer made from it."""
+    return unwritten_aliases(value, program) is None
+
+
+def unwritten_aliases(value: SSAValue, program: Program) -> set[SSAValue] | None:
+    """Returns ``value`` and the pointers and views made from it, ``None`` if something may be stored through one."""
     pending, seen = [value], {value}
     while pending:
         for use in pending.pop().uses:
             followed = _followed(use.operation, use.index, program)
             if followed is None:
-                return True
+                return None
             pending += [other for other in followed if other not in seen]
             seen.update(followed)
-    return False
+    return seen
 
 
 def _followed(op: Operation, index: int, program: Program) -> list[SSAValue] | None:

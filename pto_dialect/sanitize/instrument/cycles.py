@@ -5,10 +5,11 @@ Source: docs/reference/cycles.md, "Pipes".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..context import Context
+from ..report.sites import Site
 from ..report.timeline import Ran
 from ..state.arena import InstrumentedArena
 from ..state.clocks import Mark, Thread, Token
@@ -104,9 +105,12 @@ class CycleObserver(RunObserver):
 
     def timed(self, context: Context, first: int) -> None:
         """Assigns an instruction that has run its start on its pipe."""
+        self.place(context, self.sites[self.log.site[first]], range(first, len(self.log.count)))
+
+    def place(self, context: Context, site: Site, events: Iterable[int]) -> None:
+        """Assigns an instruction with these ``events`` its start on its pipe."""
         timeline, thread, mark = self.timeline, context.thread, context.mark
         assert isinstance(timeline, CycleTimeline)
-        site = self.sites[self.log.site[first]]
         work = timeline.work_of(thread, site, context)
         pipe = self.overlapping.get(thread.number)
         lane = timeline.lane_of(work) if pipe is not None else 0
@@ -130,7 +134,6 @@ class CycleObserver(RunObserver):
         if self.ordered:
             self._remember(thread, site.number, end)
         timeline.record(thread, site, cost, hidden)
-        events = range(first, len(self.log.count))
         timeline.operation(thread, site, Ran(mark.loops, start, cost.cycles, events, lane))
 
     def _ready(self, site: int) -> tuple[float, Cause | None]:

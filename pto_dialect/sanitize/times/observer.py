@@ -1,0 +1,100 @@
+"""The observer of a run that computes times only.  Source: docs/reference/cycles.md, "Times without contents"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..context import Context
+from ..instrument.cycles import CycleObserver
+from ..state.arena import InstrumentedArena
+from ..state.clocks import Clock, Thread
+from ..state.regions import Bytes
+from .footprints import Footprint, Footprints, Operands, operands_of
+
+_NOTHING: Clock = []
+
+
+class UnclockedThread(Thread):
+    """A thread of which only the time is followed."""
+
+    __slots__ = ()
+
+    def tick(self) -> int:
+        """Starts the next event."""
+        return 0
+
+    def snapshot(self) -> Clock:
+        """Returns an empty clock."""
+        return _NOTHING
+
+    def issued(self) -> Clock:
+        """Returns an empty clock."""
+        return _NOTHING
+
+    def join(self, other: Clock) -> None:
+        """Does nothing."""
+
+
+class TimesObserver(CycleObserver):
+    """Times what runs, and executes an instruction only where its accesses are not known yet."""
+
+    thread_class = UnclockedThread
+    scalar_thread_class = UnclockedThread
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.footprints = Footprints()
+        self.events = 0
+        """Number of events of instructions that were not executed."""
+
+    def part(self) -> None:
+        """Does nothing: threads have no clocks."""
+
+    def open_device(self, cores: Any) -> None:
+        """Takes the cores that run concurrently from now on, which have other memories."""
+        super().open_device(cores)
+        self.footprints = Footprints()
+
+    def run(self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Times an instruction, and executes it where its accesses are not known."""
+        operands = operands_of(action, arguments)
+        if operands is None:
+            return super().run(context, action, arguments)
+        footprint = self.footprints.find(operands)
+        accesses = None if footprint is None else footprint.at(operands.moving)
+        if footprint is None or accesses is None:
+            return self._learn(context, action, arguments, operands)
+        self.regions = list(accesses)
+        context.operands = arguments
+        context.nbytes = footprint.nbytes
+        site = self.sites[context.mark.site]
+        if footprint.parted:
+            context.mark = context.mark._replace(time=0.0)
+        self.events += footprint.events
+        self.place(context, site, ())
+        return None
+
+    def _learn(
+        self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...], operands: Operands
+    ) -> Any:
+        before, mark, refused = len(self.log.count), context.mark, self.footprints.is_refused(operands)
+        result = super().run(context, action, arguments)
+        if refused:
+            return result
+        footprint = None
+        if result is None and self.regions and operands_of(action, arguments) == operands:
+            footprint = Footprint(operands, self.regions, (action, arguments))
+            footprint.nbytes = context.nbytes
+            footprint.events = len(self.log.count) - before
+            footprint.parted = context.mark is not mark
+        self.footprints.learn(operands, footprint)
+        return result
+
+    def read(self, arena: InstrumentedArena, region: Bytes) -> None:
+        """Handles a read of the current operation before it happens."""
+        self._note(arena, region, False)
+
+    def write(self, arena: InstrumentedArena, region: Bytes) -> None:
+        """Handles a write of the current operation before it happens."""
+        self._note(arena, region, True)
