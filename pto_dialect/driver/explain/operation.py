@@ -86,6 +86,7 @@ _MARKS = (
     (re.compile(r"\bT\b"), "`T` stands for a type"),
     (re.compile(r" \[|\[,|\w\[[,%]|\[T"), "`[..]` for optional parts"),
     (re.compile(r"\w\|\w"), "`a|b` for one of these keywords"),
+    (re.compile(r"\[I\b"), "`I` for a number"),
     (re.compile(r"<[A-Z]+(?:_[A-Z]+)*>"), "`<WORD>` for an enumerator of the attribute of that name"),
 )
 

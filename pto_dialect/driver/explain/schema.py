@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pto_dialect.driver.reference.clauses import words_of, written
-from pto_dialect.ir.clauses import clauses_of
+from pto_dialect.ir.clauses import CLAUSES, Taken, clauses_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature
-from pto_dialect.ir.core.clauses import Clause, Form
+from pto_dialect.ir.core.clauses import Form, Stated
 
 _ALL_IN_BRACES = frozenset({Shape.PAREN, Shape.COMM_GROUP, Shape.BRACE_FIELDS, Shape.PIPE_INIT, Shape.GENERIC})
 """Shapes with all attributes in the dictionary."""
+
+_TYPED_CLAUSES = frozenset({Shape.DMA_BURST, Shape.ACC_STORE, Shape.L0_LOAD})
+"""Shapes that state the types of what clauses take after those of the operands."""
 
 
 class Written:
@@ -62,7 +65,23 @@ class Written:
     def typed(self, slots: list[Slot]) -> str:
         """`` : T, T`` for the operands whose types the text spells."""
         stated = [slot for slot in slots if self.spec.typed is None or slot.name in self.spec.typed]
-        return f" : {types_of(stated)}" if stated else ""
+        return f" : {types_of(stated)}{self.clause_types}" if stated else ""
+
+    @property
+    def clause_types(self) -> str:
+        """``[, loop T, T, T]``: the types that follow those of the operands."""
+        if self.spec.shape not in _TYPED_CLAUSES:
+            return ""
+        text = ""
+        for taken in self.clauses:
+            count = len(_operands_of(taken, {slot.name for slot in self.declared.operands}))
+            together = taken.row.form in (Form.OPERANDS, Form.REPEATED)
+            for number in [count] if together and count else [1] * count:
+                types = ", ".join(["T"] * number)
+                stated = types if taken.row.stated is Stated.PLAIN else f"{taken.row.name} {types}"
+                always = taken.row.needed and taken.row.form is not Form.CHOICE
+                text += f", {stated}" if always else f"[, {stated}]"
+        return text
 
     def attribute(self, name: str) -> str:
         """The enumerators of an attribute, or its placeholder."""
@@ -75,12 +94,16 @@ class Written:
     @property
     def clause_text(self) -> str:
         """The clauses in their order; brackets where they may be left out."""
-        parts: list[str] = []
+        separator = CLAUSES[self.spec.shape].separator if self.clauses else " "
+        text = ""
         for taken in self.clauses:
-            text = _clause(taken.row, self.cls)
+            clause = _clause(taken, self)
             needed = taken.row.needed or taken.row.leads
-            parts.append(text if needed else f"[{text}]")
-        return "".join(f" {part}" for part in parts)
+            if separator == " ":
+                text += f" {clause}" if needed else f" [{clause}]"
+            else:
+                text += f"{separator}{clause}" if needed else f"[{separator}{clause}]"
+        return text
 
     @property
     def dictionary(self) -> str:
@@ -115,8 +138,19 @@ def types_of(slots: list[Slot]) -> str:
     return listed([("T, .." if slot.arity == "*" else "T", slot.arity == "?") for slot in slots])
 
 
-def _clause(row: Clause, cls: type[PtoOp]) -> str:
-    forms = written(row, [cls])
+def _operands_of(taken: Taken, slots: set[str]) -> list[str]:
+    """The operands of a clause, those with a name in it included."""
+    row = taken.row
+    return list(dict.fromkeys((*taken.names, *(name for _, name in (*row.by_keyword, *row.named) if name in slots))))
+
+
+def _clause(taken: Taken, w: Written) -> str:
+    row = taken.row
+    if row.beside:
+        # The second of two operands may be left out.
+        values = listed([(f"%{name}", number > 0) for number, name in enumerate(taken.names)])
+        return f"{taken.keyword}({values})"
+    forms = written(row, [w.cls])
     if row.form in (Form.FLAG, Form.KEYWORD):
         return "|".join(forms)
     if row.form is Form.CHOICE and len(forms) > 1:
@@ -136,21 +170,27 @@ def _token(w: Written) -> list[str]:
     return [f"{w.results}{w.name} {w.values(w.operands)}{words}{w.dictionary}{w.typed(w.operands)}{w.arrow}"]
 
 
+def _subblock(w: Written) -> tuple[list[Slot], str]:
+    """The operands without the one that has a keyword after the dictionary, and that."""
+    rest = [slot for slot in w.operands if slot.name != "aiv_subblockid"]
+    return rest, "" if len(rest) == len(w.operands) else " [aiv_subblockid(%aiv_subblockid)]"
+
+
 def _lead(w: Written) -> list[str]:
     words = ", ".join(f'"{w.attribute(name)}"' for name in w.spec.tokens)
     values = f", {w.values(w.operands)}" if w.operands else ""
     types = w.typed(w.operands) or (" :" if w.arrow else "")
     arrow = w.arrow if w.typed(w.operands) else w.arrow.replace(" -> ", " ")
-    return [f"{w.results}{w.name} {words}{values}{w.dictionary}{types}{arrow}"]
+    return [f"{w.some_results}{w.name} {words}{values}{w.dictionary}{types}{arrow}"]
 
 
 def _indexed(w: Written) -> list[str]:
     base, *rest = w.operands
     words = "".join(f', "{w.attribute(name)}"' for name in w.spec.tokens if name not in _clause_names(w))
     index = f"[{w.values(rest[:1])}]" if rest else "[..]"
-    more = f", {w.values(rest[1:])}" if rest[1:] else ""
+    place = listed([(f"%{base.name}{index}", False), *((f"%{slot.name}", slot.arity == "?") for slot in rest[1:])])
     dictionary, types = w.dictionary, w.typed(w.operands)
-    return [f"{w.some_results}{w.name} %{base.name}{index}{more}{words}{w.clause_text}{dictionary}{types}{w.arrow}"]
+    return [f"{w.some_results}{w.name} {place}{words}{w.clause_text}{dictionary}{types}{w.arrow}"]
 
 
 def _clause_names(w: Written) -> set[str]:
@@ -172,7 +212,11 @@ def _indexed_store(w: Written) -> list[str]:
 def _destinations(w: Written) -> list[str]:
     outs = [slot for slot in w.operands if slot.name in w.spec.outs]
     ins = [slot for slot in w.operands if slot.name not in w.spec.outs]
-    keyed = "".join(f" [{name} %{name} : T]" for name in (*w.spec.keyed, *w.spec.unnamed))
+    keyed = "".join(
+        f" [{taken.row.name} %{taken.names[0]} : T]" for taken in w.clauses if {*taken.names} & {*w.spec.keyed}
+    )
+    # Inputs with a type of their own after a comma; one that has a keyword as well is written with it.
+    keyed = "".join(f"[, %{name} : T]" for name in w.spec.unnamed if name not in w.spec.keyed) + keyed
     plain = [slot for slot in ins if slot.name not in (*w.spec.keyed, *w.spec.unnamed)]
     inner = w.dictionary if w.spec.shape is Shape.DPS_INNER else ""
     outer = "" if w.spec.shape is Shape.DPS_INNER else w.dictionary
@@ -189,16 +233,23 @@ def _destinations(w: Written) -> list[str]:
 
 
 def _inputs(w: Written) -> list[str]:
-    types = ", ".join("T" for _ in w.operands)
     result = " outs : T" if w.declared.results else ""
-    return [f"{w.results}{w.name} ins({w.values(w.operands)} : {types}){result}{w.dictionary}"]
+    return [f"{w.results}{w.name} ins({w.values(w.operands)} : {types_of(w.operands)}){result}{w.dictionary}"]
 
 
 def _paren(w: Written) -> list[str]:
-    types = f" : {types_of(w.operands)}" if w.operands else ""
-    clauses = w.clause_text.replace(" ", ", ") if w.spec.shape is Shape.COMM_GROUP else w.clause_text
-    clauses = clauses.replace(",, ", ", ")
-    return [f"{w.results}{w.name}({w.values(w.operands)}{clauses}{types}){w.dictionary}{w.arrow}"]
+    operands, end = _subblock(w)
+    types = f" : {types_of(operands)}" if operands else ""
+    return [f"{w.results}{w.name}({w.values(operands)}{types}){w.dictionary}{end}{w.arrow}"]
+
+
+def _comm_group(w: Written) -> list[str]:
+    types = types_of(w.operands)
+    for taken in w.clauses:
+        optional = [taken.row.beside and number > 0 for number, _ in enumerate(taken.names)]
+        types += "".join("[, T]" if may else ", T" for may in optional)
+        types += ", .." if taken.row.form is Form.LIST else ""
+    return [f"{w.name}({w.values(w.operands)}{w.clause_text} : {types}){w.dictionary}"]
 
 
 def _l0_load(w: Written) -> list[str]:
@@ -211,9 +262,23 @@ def _l0_load(w: Written) -> list[str]:
 
 
 def _braces(w: Written) -> list[str]:
-    values = "".join(f"[({slot.name} = %{slot.name} : T)]" for slot in w.operands)
-    dictionary = w.dictionary.strip("[] ") or "{..}"
-    return [f"{w.results}{w.name} {dictionary}{' ' + values if values else ''}{w.arrow}"]
+    """Operands in parentheses, before the dictionary; without any no parentheses."""
+    operands, end = _subblock(w)
+    stated = w.spec.typed is None or bool(set(w.spec.typed) & {slot.name for slot in operands})
+    names = ", ".join(f"%{slot.name}" for slot in operands)
+    types = f" : {', '.join('T' for _ in operands)}" if stated else ""
+    values = f"[({names}{types})]" if operands else ""
+    return [f"{w.results}{w.name}{values}{w.dictionary}{end}{w.arrow}"]
+
+
+def _pipe_init(w: Written) -> list[str]:
+    """Operands by name in parentheses, which are there without any as well; a queue that is a result has them by
+    position."""
+    named = not w.declared.results
+    names = [(f"{slot.name} = " if named else "") + f"%{slot.name} : T" for slot in w.operands]
+    optional = [slot.arity == "?" for slot in w.operands]
+    blank = " " if named else ""
+    return [f"{w.results}{w.name}{w.dictionary}{blank}({listed(list(zip(names, optional, strict=True)))}){w.arrow}"]
 
 
 def _bracket(w: Written) -> list[str]:
@@ -233,12 +298,13 @@ def _cache(w: Written) -> list[str]:
 
 
 def _nullary(w: Written) -> list[str]:
-    mark = {Shape.NULLARY_TYPED: " : T", Shape.NULLARY_ARROW: " -> T"}.get(w.spec.shape, "")
+    types = ", ".join("T" for _ in w.declared.results)
+    mark = {Shape.NULLARY_TYPED: f" : {types}", Shape.NULLARY_ARROW: f" -> {types}"}.get(w.spec.shape, "")
     return [f"{w.results}{w.name}{w.dictionary}{mark if w.declared.results else ''}"]
 
 
 _FIXED: dict[str, tuple[str, ...]] = {
-    "pto.syncall": ("pto.syncall(%gm_workspace, .. : T) mode = #pto.sync_all_mode<..>, core_type = ..",),
+    "pto.syncall": ("pto.syncall(%gm_workspace, .. : T) mode = .., core_type = ..",),
     "pto.simt_launch": ("pto.simt_launch @function<<<%dimX, %dimY, %dimZ>>>(%args, ..) : (T, ..) -> ()",),
     "pto.section.simt": ("pto.section.simt <<<X, Y, Z>>> { .. }",),
     "pto.strict_vecscope": ("pto.strict_vecscope(%captures, ..) { ^bb0(%a: T, ..): .. } : (T, ..) -> ()",),
@@ -247,15 +313,23 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "pto.alloc_tile": (
         "%result = pto.alloc_tile [addr = %addr] [valid_row = %valid_row] [valid_col = %valid_col] : T",
     ),
-    "pto.alloc_multi_tile": ("%result = pto.alloc_multi_tile [addr = %addr] [valid_row = ..] [valid_col = ..] : T",),
+    "pto.alloc_multi_tile": (
+        "%result = pto.alloc_multi_tile [addr = %addr] [valid_row = %valid_row] [valid_col = %valid_col] : T",
+    ),
     "pto.make_tensor_view": ("%result = pto.make_tensor_view %ptr, shape = [%a, ..], strides = [%b, ..] : T",),
     "pto.partition_view": ("%result = pto.partition_view %source, offsets = [%a, ..], sizes = [%b, ..] : T -> T",),
     "pto.subview": ("%result = pto.subview %source[%i, %j] sizes [R, C] [valid [%r, %c]] : T -> T",),
+    "pto.cmo.cacheinvalid": ("pto.cmo.cacheinvalid all <SPACE>", "pto.cmo.cacheinvalid %addr single_cache_line : T"),
+    "pto.struct_get": ("%value = pto.struct_get %s[I, ..] : T -> T",),
+    "pto.struct_set": ("pto.struct_set %s[I, ..], %value : T, T",),
+    "pto.vmi.shuffle": ("%result = pto.vmi.shuffle %source[[I, ..]] : T -> T",),
     "pto.pointer_cast": ("%result = pto.pointer_cast(%addrs, ..) : T",),
     "pto.simd.tile_to_memref": ("%result = pto.simd.tile_to_memref %src : T to T",),
     "pto.mte_gm_l1_frac": (
-        "pto.mte_gm_l1_frac %source, %destination, nd2nz|dn2nz, shape(..), src_layout(..), dst_group(..), "
-        "ctrl(..) : ..",
+        "pto.mte_gm_l1_frac %source, %destination, nd2nz|dn2nz, shape(%n_value, %d_value), "
+        "src_layout(%src_inner_stride[, %src_outer_stride]), dst_group(%group_count, %dst_loop2_stride, "
+        "%dst_loop3_stride, %dst_loop4_stride), ctrl(%l2_cache_ctrl, %smallc0_en) : T, T, nd2nz|dn2nz, shape T, T, "
+        "src_layout(T[, T]), dst_group T, T, T, T, ctrl T, T",
     ),
 }
 """Forms that are those of one operation."""
@@ -272,9 +346,9 @@ _BY_SHAPE: dict[Shape, Callable[[Written], list[str]]] = {
     Shape.INS_ONLY: _inputs,
     Shape.L0_LOAD: _l0_load,
     Shape.PAREN: _paren,
-    Shape.COMM_GROUP: _paren,
+    Shape.COMM_GROUP: _comm_group,
     Shape.BRACE_FIELDS: _braces,
-    Shape.PIPE_INIT: _braces,
+    Shape.PIPE_INIT: _pipe_init,
     **dict.fromkeys((Shape.NULLARY, Shape.NULLARY_TYPED, Shape.NULLARY_ARROW), _nullary),
     **dict.fromkeys((Shape.DPS, Shape.DPS_INNER, Shape.DPS_KEYED, Shape.DPS_MASK, Shape.DPS_TLOAD), _destinations),
 }
