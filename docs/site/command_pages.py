@@ -34,7 +34,7 @@ GUIDES = {
     "mcp": Guide("pto mcp kernels/", "mcp.md"),
     "report": Guide("pto report kernel.pto -o page.html --auto", "report.md"),
     "prove": Guide("pto prove kernel.pto --assume 'n % 16 == 0'", "prove.md"),
-    "optimize": Guide("pto optimize gemm.pto --arg a=random:f16:512x512 -j 2", "optimize.md"),
+    "optimize": Guide("pto optimize gemm.pto -j 2", "optimize.md"),
     "tune": Guide("pto tune kernel.launch.toml --output-format json", "tune.md"),
     "reduce": Guide("pto reduce kernel.pto --rule race-raw -- run --auto --sanitize", "reduce.md"),
     "which": Guide("pto which kernel.pto -p assign-memory,insert-sync --device y=y.npy", "which.md"),

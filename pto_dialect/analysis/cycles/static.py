@@ -132,13 +132,14 @@ def execution_count(op: Operation) -> tuple[int, bool]:
     """The number of executions of ``op`` in one call of its function, and whether a loop or branch leaves that open."""
     count, open_ = 1, False
     for parent in ancestors(op):
-        trips = _trip_count(parent)
+        trips = trip_count(parent)
         open_ = open_ or trips is None
         count *= 1 if trips is None else trips
     return count, open_
 
 
-def _trip_count(op: Operation) -> int | None:
+def trip_count(op: Operation) -> int | None:
+    """How often the regions of ``op`` run when it does; ``None`` if the text does not say."""
     roles = roles_of(op)
     if Role.COUNTED in roles:
         bounds = [_bound(op, name) for name in ("lb", "ub", "step")]

@@ -42,8 +42,8 @@ from .space import Candidate, program_at
 
 @dataclass
 class Measured:
-    """What became of a candidate: ``reason`` where it is no use. ``whole`` in cycles; ``memory``: peak bytes by
-    on-chip memory; ``front``: no other one is faster and smaller."""
+    """What became of a candidate: ``reason`` where it is no use. ``whole`` and ``pipes`` in cycles; ``memory``: peak
+    bytes by on-chip memory; ``front``: no other one is faster and smaller."""
 
     candidate: Candidate
     reason: str = ""
@@ -52,6 +52,7 @@ class Measured:
     memory: Mapping[str, int] = field(default_factory=dict[str, int])
     front: bool = False
     module: ModuleOp | None = None
+    pipes: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def microseconds(self) -> float:
@@ -86,12 +87,31 @@ class Tuner:
 
     def measure(self, candidate: Candidate) -> Measured:
         """All about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
+        found = self.build(candidate)
+        if not found.reason:
+            self.run(found)
+        return found
+
+    def build(self, candidate: Candidate) -> Measured:
+        """The program of a candidate, verified, and its memory. Raises ``LaunchError``."""
         found = Measured(candidate)
+        plan = self._plan(candidate)
+        target = self.target or plan.target
         try:
-            self._measure(candidate, found)
+            found.module = self._module(plan, candidate, target)
+            found.memory = {space: size for space, size in sorted(peaks(found.module, target).items()) if size}
+        except UnsupportedError as error:
+            found.reason = f"its memory cannot be planned: {error.reason}"
         except Refused as error:
             found.reason = str(error)
         return found
+
+    def run(self, found: Measured) -> None:
+        """Runs the program of a candidate, compares its results, and adds its times. Raises ``LaunchError``."""
+        try:
+            self._run(found)
+        except Refused as error:
+            found.reason = str(error)
 
     def module(self, found: Measured) -> ModuleOp:
         """The program of a good candidate, made again where another process has measured it."""
@@ -100,11 +120,12 @@ class Tuner:
             found.module = self._module(plan, found.candidate, self.target or plan.target)
         return found.module
 
-    def program(self, candidate: Candidate) -> ModuleOp | None:
-        """The program without passes; ``None`` if it is not legal. Raises ``LaunchError``."""
+    def program(self, candidate: Candidate, verified: bool = True) -> ModuleOp | None:
+        """The program without passes; ``None`` if it cannot be read or, where it is ``verified``, is not legal. Raises
+        ``LaunchError``."""
         plan = self._plan(candidate)
         try:
-            return self._module(plan, candidate._replace(passes=()), self.target or plan.target)
+            return self._module(plan, candidate._replace(passes=()), self.target or plan.target, verified)
         except Refused:
             return None
 
@@ -122,15 +143,8 @@ class Tuner:
         if not self.measure(candidate._replace(passes=())).reason:
             self.reference = "the program without passes"
 
-    def _measure(self, candidate: Candidate, found: Measured) -> None:
-        plan = self._plan(candidate)
-        target = self.target or plan.target
-        module = found.module = self._module(plan, candidate, target)
-        try:
-            found.memory = {space: size for space, size in sorted(peaks(module, target).items()) if size}
-        except UnsupportedError as error:
-            raise Refused(f"its memory cannot be planned: {error.reason}") from None
-        prepared = self._prepared(plan, module)
+    def _run(self, found: Measured) -> None:
+        prepared = self._prepared(self._plan(found.candidate), self.module(found))
         kernel = prepared.kernel
         assert isinstance(kernel, CycleKernel)
         try:
@@ -147,6 +161,7 @@ class Tuner:
         self._compare(prepared, results)
         cycles = kernel.cycles(self.path)
         found.whole, found.clock_mhz = cycles.total, cycles.clock_mhz
+        found.pipes = {pipe: total.cycles for pipe, total in cycles.pipes.items()}
 
     # ------------------------------------------------------------ steps
 
@@ -172,13 +187,14 @@ class Tuner:
         step = plan.steps[0]
         return cpp_input(step.program, step.entry, step.cpp, self.cpp)
 
-    def _module(self, plan: Plan, candidate: Candidate, target: str | None) -> ModuleOp:
+    def _module(self, plan: Plan, candidate: Candidate, target: str | None, verified: bool = True) -> ModuleOp:
         text = self._text(plan, candidate, target)
         if not plan.steps[0].program.endswith(CPP_SUFFIXES):
             text = program_at(text, candidate.point, candidate.document)
         source = SourceFile(plan.steps[0].program, text)
         engine = DiagnosticEngine()
-        module = build_module(source, engine, Options(target, (*VERIFY_PASSES, *candidate.passes, *VERIFY_PASSES)))
+        passes = (*VERIFY_PASSES, *candidate.passes, *VERIFY_PASSES) if verified else candidate.passes
+        module = build_module(source, engine, Options(target, passes))
         if module is None or engine.has_errors:
             raise Refused(_first(engine.diagnostics))
         return module

@@ -56,12 +56,13 @@ def fastest(good: Sequence[Measured]) -> Measured:
 
 def document(found: Sequence[Measured], file: str, reference: str, left: int) -> str:
     """The same as JSON."""
-    candidates = [_candidate(one) for one in found]
+    candidates = [candidate_data(one) for one in found]
     content = {"version": 1, "file": file, "reference": reference, "left_out": left, "candidates": candidates}
     return json.dumps(content, indent=2) + "\n"
 
 
-def _candidate(one: Measured) -> dict[str, Any]:
+def candidate_data(one: Measured) -> dict[str, Any]:
+    """What became of a candidate, for JSON."""
     told: dict[str, Any] = {"values": dict(one.candidate.point), "passes": list(one.candidate.passes)}
     if one.reason:
         return told | {"right": False, "reason": one.reason}

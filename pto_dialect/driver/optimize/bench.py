@@ -1,0 +1,209 @@
+"""Measures the pipelines of a search: each program once, and none that cannot be the fastest.
+
+Source: docs/optimize.md, "What is done with each pipeline".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.syntax.print.printer import print_module
+
+from ..launch.document import LaunchError
+from ..tune.measure import Measured, Tuner
+from ..tune.space import Candidate
+from .bound import least_cycles
+from .kept import Kept, digest_of
+
+CHUNK = 8
+"""Programs that run before the others are compared with the fastest one again."""
+
+BUILDS = 10
+"""Pipelines that are tried for each program that may run."""
+
+NOT_TRIED = "not tried"
+"""Why a pipeline has no result when the search ends first."""
+
+Passes = tuple[str, ...]
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+Work = Callable[[Tuner, str | None, Given], Result | Diagnostic]
+
+
+@dataclass
+class Tried:
+    """A pipeline: what became of its program, and what that is. ``least`` are the cycles that it takes at least,
+    ``skipped`` states that it did not run for that reason, ``like`` an earlier pipeline with the same program."""
+
+    measured: Measured
+    program: str = ""
+    least: float = 0.0
+    skipped: bool = False
+    like: Passes | None = None
+
+    @property
+    def cycles(self) -> float:
+        """The time; infinite for what is no use."""
+        return float("inf") if self.measured.reason else self.measured.whole.cycles
+
+
+@dataclass
+class Bench:
+    """The pipelines of one launch. At most ``limit`` programs run, none after ``seconds`` of the processor in each
+    process; ``first`` is the pipeline that others are compared with where the program does not run without passes."""
+
+    tuner: Tuner
+    first: Candidate
+    entry: str | None = None
+    jobs: int = 1
+    limit: int = 60
+    seconds: float = float("inf")
+    kept: Kept | None = None
+    tried: dict[Passes, Tried] = field(default_factory=dict[Passes, Tried])
+    runs: int = 0
+    out_of_time: bool = False
+
+    def measure(self, pipelines: Iterable[Passes], slow: bool = False) -> None:
+        """Tries what has not been tried; with ``slow`` also what cannot be the fastest. Raises ``LaunchError`` and
+        ``WorkerError``."""
+        new = [one for one in dict.fromkeys(pipelines) if one not in self.tried]
+        new = new[: max(0, self.limit * BUILDS - len(self.tried))]
+        if not new or self.over:
+            return
+        built = self._spread([self._candidate(one) for one in new], _build)
+        waiting: list[Tried] = []
+        programs = {one.program: passes for passes, one in self.tried.items() if one.like is None and not one.skipped}
+        for passes, one in zip(new, built, strict=True):
+            self.tried[passes] = one
+            if one.measured.reason:
+                continue
+            one.like = programs.get(one.program)
+            if one.like is None:
+                programs[one.program] = passes
+                waiting.append(one)
+        self._run(waiting, slow)
+        for passes in new:
+            one = self.tried[passes]
+            if one.like is not None:
+                _copy(self.tried[one.like], one)
+
+    def good(self) -> list[Measured]:
+        """The programs that are right, each once, the fastest one first, of equal ones that with the least memory."""
+        found = [one.measured for one in self.tried.values() if one.like is None and not one.measured.reason]
+        return sorted(found, key=lambda one: (one.whole.cycles, one.bytes))
+
+    def program(self, passes: Passes) -> str:
+        """The program of a pipeline, empty where there is none. Raises ``LaunchError``."""
+        if passes not in self.tried:
+            self.tried[passes] = _raised(_build(self.tuner, self.entry, self._candidate(passes)))
+            self.tried[passes].skipped = True
+            self.tried[passes].measured.reason = self.tried[passes].measured.reason or NOT_TRIED
+        return self.tried[passes].program
+
+    def prefer(self, passes: Passes, program: str) -> None:
+        """Has ``passes`` stand for all pipelines with the same program."""
+        same = [(name, one) for name, one in self.tried.items() if one.program == program]
+        source = next(one for _, one in same if one.like is None)
+        for name, one in same:
+            _copy(source, one)
+            one.like = None if name == passes else passes
+
+    def _candidate(self, passes: Passes) -> Candidate:
+        return self.first._replace(passes=passes, point={"passes": ",".join(passes)})
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more runs."""
+        self.out_of_time = self.out_of_time or sum(os.times()[:4]) > self.seconds * self.jobs
+        return self.out_of_time or self.runs >= self.limit
+
+    def _run(self, waiting: list[Tried], slow: bool) -> None:
+        """Runs programs, those with the least bound first; with ``slow`` all of them."""
+        waiting.sort(key=lambda one: one.least)
+        while waiting:
+            best = float("inf")
+            if not slow:
+                best = min((one.cycles for one in self.tried.values() if one.measured.whole.cycles), default=best)
+            chunk = [one for one in waiting[:CHUNK] if one.least < best and not self.over]
+            chunk = chunk[: self.limit - self.runs]
+            for one in waiting[:CHUNK]:
+                if one not in chunk:
+                    one.skipped = True
+                    out = one.least < best
+                    one.measured.reason = NOT_TRIED if out else f"takes at least {one.least:.0f} cycles"
+            del waiting[:CHUNK]
+            if chunk:
+                self.runs += len(chunk)
+                self._measure(chunk)
+
+    def _measure(self, chunk: Sequence[Tried]) -> None:
+        chunk = [one for one in chunk if self.kept is None or not self.kept.fill(one.program, one.measured)]
+        if chunk:
+            self._reference()
+        found = self._spread([one.measured.candidate for one in chunk], _measured)
+        for one, result in zip(chunk, found, strict=True):
+            result.candidate = one.measured.candidate
+            one.measured = result
+            if self.kept is not None:
+                self.kept.keep(one.program, result)
+
+    def _reference(self) -> None:
+        """Makes sure that there is something to compare with."""
+        if not self.tuner.reference:
+            self.tuner.compare_with(self.first)
+        for one in list(self.tried.values()):
+            if self.tuner.reference:
+                return
+            if not one.measured.reason:
+                self.tuner.measure(one.measured.candidate)
+
+    def _spread(self, given: Sequence[Given], work: Work[Given, Result]) -> list[Result]:
+        """What ``work`` gives for each of ``given``, here or in other processes."""
+        if self.jobs == 1 or len(given) < 2:
+            return [_raised(work(self.tuner, self.entry, one)) for one in given]
+        from ..workers import in_parallel  # deferred: start-up
+
+        call = partial(work, self.tuner, self.entry)
+        return [_raised(one) for one in in_parallel(given, call, min(self.jobs, len(given)))]
+
+
+def _raised(found: Result | Diagnostic) -> Result:
+    if isinstance(found, Diagnostic):
+        raise LaunchError(found)
+    return found
+
+
+def _build(tuner: Tuner, entry: str | None, candidate: Candidate) -> Tried | Diagnostic:
+    """The program of a pipeline, in whatever process."""
+    try:
+        found = tuner.build(candidate)
+    except LaunchError as error:
+        return error.diagnostic
+    if found.reason or found.module is None:
+        return Tried(found)
+    least = least_cycles(found.module, entry, tuner.target, tuner.cycles)
+    program = digest_of(print_module(found.module))
+    found.module = None
+    return Tried(found, program, least)
+
+
+def _measured(tuner: Tuner, entry: str | None, candidate: Candidate) -> Measured | Diagnostic:
+    """What becomes of a pipeline, in whatever process."""
+    try:
+        found = tuner.measure(candidate)
+    except LaunchError as error:
+        return error.diagnostic
+    found.module = None
+    return found
+
+
+def _copy(one: Tried, other: Tried) -> None:
+    """The result of a pipeline for another one with the same program."""
+    source, target = one.measured, other.measured
+    target.reason, target.whole, target.pipes = source.reason, source.whole, source.pipes
+    target.clock_mhz, target.memory, other.skipped = source.clock_mhz, source.memory, one.skipped

@@ -1,0 +1,98 @@
+"""What a search tries: the stages of a pipeline, and the alternatives of each that concern a program.
+
+Source: docs/optimize.md, "What is tried".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.cube.matmul import PhasedProductOp
+from pto_dialect.passes.registry import PASS_TABLE, parse_pipeline
+
+Ways = tuple[str, ...]
+"""One alternative for each stage."""
+
+
+class Stage(NamedTuple):
+    """A stage: its alternatives, of which the first one does the least, and the one that usually helps."""
+
+    ways: tuple[str, ...]
+    usual: str
+
+
+PRODUCTS = (
+    "",
+    "tile-cube",
+    "tile-cube{rows=128 columns=256}",
+    "tile-cube{rows=256 columns=128}",
+    "tile-cube{rows=128 columns=128}",
+    "tile-cube{rows=64 columns=256}",
+    "tile-cube{panel=64}",
+    "tile-cube{panel=128}",
+    "tile-cube{panel=256}",
+)
+SLOTS = (
+    "",
+    "double-buffer",
+    "double-buffer{count=3}",
+    "double-buffer{count=4}",
+    "double-buffer,unroll",
+    "unroll,double-buffer",
+    "unroll{factor=4},double-buffer",
+)
+MEMORY = ("assign-memory", "assign-memory{reuse=none}", "assign-memory{reuse=safe}")
+ORDER = ("insert-sync", "insert-sync,remove-redundant-sync", "insert-sync{style=buf}")
+INSTRUCTIONS = ("", "lower-vector")
+
+_ROWS = [int(rows) for rows in PASS_TABLE["tile-loops"].options["rows"]]
+
+
+def stages_for(module: ModuleOp | None, target: str | None = None) -> list[Stage]:
+    """The stages for a program; ``None`` stands for one that is not known."""
+    ops = [] if module is None else list(walk(module))
+    heights = set(_heights(ops))
+    a5 = module is not None and profile_of(module, target).arch == "a5"
+    stages: list[Stage] = []
+    if module is None or any(isinstance(op, PhasedProductOp) for op in ops):
+        stages.append(Stage(PRODUCTS, "tile-cube"))
+    tallest = max(heights, default=0 if module is not None else max(_ROWS) + 1)
+    rows = tuple(f"tile-loops{{rows={rows}}}" for rows in sorted(_ROWS, reverse=True) if rows < tallest)
+    if rows:
+        stages.append(Stage(("", *rows), ""))
+    stages += [
+        Stage(SLOTS, "double-buffer"),
+        Stage(MEMORY, MEMORY[0]),
+        Stage(ORDER if a5 else ORDER[:2], ORDER[0]),
+    ]
+    if a5 and heights:
+        stages.append(Stage(INSTRUCTIONS, ""))
+    return stages
+
+
+def pipeline_of(ways: Iterable[str]) -> tuple[str, ...]:
+    """The passes of one alternative for each stage."""
+    return parse_pipeline(",".join(way for way in ways if way))
+
+
+def changes(ways: Ways, stages: Sequence[Stage]) -> Iterator[Ways]:
+    """All pipelines that differ in one stage."""
+    for number, stage in enumerate(stages):
+        for way in stage.ways:
+            if way != ways[number]:
+                yield (*ways[:number], way, *ways[number + 1 :])
+
+
+def _heights(ops: Iterable[Operation]) -> Iterator[int]:
+    """The rows of vector tiles."""
+    for op in ops:
+        for value in op.results:
+            if isinstance(value.type, TileBufType) and value.type.loc == "vec":
+                yield value.type.valid_rows
