@@ -6,8 +6,11 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from pto_dialect.analysis.cycles.limiter import percent
+
 from .aligned import aligned
 from .inputs import CPP_SUFFIXES
+from .limits_text import limits_data, limits_lines
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total
@@ -42,6 +45,7 @@ def as_data(program: ModuleCycles) -> dict[str, Any]:
 
 def _of_run(program: ModuleCycles) -> dict[str, Any]:
     return {
+        "limits": None if program.limits is None else limits_data(program.limits, program),
         "waits": [_wait(one) for one in program.waits],
         "advice": [_advice(one) for one in program.advice],
         "untried": program.not_tried_reason or None,
@@ -55,6 +59,8 @@ def _wait(one: Wait) -> dict[str, Any]:
         "kind": one.kind,
         "cycles": round(one.cycles, 1),
         "share": round(one.share, 4),
+        "cost": round(one.cost, 1),
+        "critical": round(one.critical, 1),
         "operation": one.operation,
         "line": one.line,
         "other": one.other or None,
@@ -113,13 +119,15 @@ def _text(program: ModuleCycles) -> str:
     time = program.total.cycles / program.clock_mhz
     made_for = f"{program.target}, release {program.release}"
     lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
+    if program.limits is not None:
+        lines += [spell(line) for line in limits_lines(program.limits, program)]
     lines += aligned(rows, "<><>>>><")
     if program.open:
         lines.append(
             f"{program.open} operations are in loops or choices that a run decides; they count as one iteration"
         )
     lines += [f"no figures of {spell(name)}: a range, or the law of its family" for name in program.ranges]
-    lines += [spell(wait_text(one)) for one in shown_waits(program)]
+    lines += [spell(costly_wait_text(one, program.total.cycles)) for one in shown_waits(program)]
     lines += [spell(advice_text(one)) for one in program.advice]
     if program.not_tried_reason:
         lines.append(f"no advice: {program.not_tried_reason}")
@@ -138,14 +146,17 @@ def _spelling(file: str) -> Callable[[str], str]:
 LEAST_SHOWN = 0.05
 """Fraction of the time from which waits are printed."""
 
+LEAST_COST = 0.01
+"""Fraction of the time that a run would be shorter by without a wait from which it is printed."""
+
 
 def shown_waits(program: ModuleCycles) -> list[Wait]:
-    """The longest wait of each pipe, where it takes long."""
-    longest: dict[str, Wait] = {}
+    """The wait of each pipe that costs the run most, where it costs something or takes long."""
+    first: dict[str, Wait] = {}
     for one in program.waits:
-        if one.share >= LEAST_SHOWN:
-            longest.setdefault(one.pipe, one)
-    return list(longest.values())
+        if one.share >= LEAST_SHOWN or one.cost >= LEAST_COST * program.total.cycles:
+            first.setdefault(one.pipe, one)
+    return list(first.values())
 
 
 _WHY = {
@@ -158,7 +169,7 @@ _WHY = {
 
 
 def wait_text(one: Wait) -> str:
-    """``V waits 61 % for MTE2: event 0 (line 12) comes after pto.tload (line 10)``."""
+    """``V waits 61 % of the time for MTE2: event 0 (line 12) comes after pto.tload (line 10)``."""
     operation = f"{one.operation} (line {one.line})"
     other = f"{one.other} (line {one.other_line})" if one.other else "what comes before"
     if one.kind in _WHY:
@@ -167,6 +178,14 @@ def wait_text(one: Wait) -> str:
         what = {"flag": f"event {one.event}" if one.event else "the flag"}.get(one.kind, f"the {one.kind}")
         why = f"{what} (line {one.through}) comes after {other}"
     return f"{_pipe(one.pipe)} waits {100 * one.share:.0f} % of the time for {_pipe(one.awaited)}: {why}"
+
+
+def costly_wait_text(one: Wait, whole: float) -> str:
+    """A wait, and how much shorter the run would be without all such waits of its pipe."""
+    cost = one.cost / whole if whole else 0.0
+    return wait_text(one) + (
+        f"; such waits cost {percent(cost)}" if cost >= LEAST_COST else "; such waits cost nothing"
+    )
 
 
 def advice_text(one: Advice) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -46,7 +46,8 @@ class Remark(NamedTuple):
 class Run:
     """What only those know who have started the run: the file of the program, the buffers, what went wrong outside of
     the sanitizers, whether the run came to its end, what its pipes have waited for, and what would make it faster.
-    ``advice`` is ``None`` where no changes were tried, and ``untried`` says why not."""
+    ``advice`` is ``None`` where no changes were tried, and ``untried`` says why not. ``limits`` is what limits the
+    run, as in JSON."""
 
     file: str
     buffers: Sequence[Buffer] = ()
@@ -56,6 +57,7 @@ class Run:
     waits: Sequence[Remark] = ()
     advice: Sequence[Remark] | None = None
     untried: str = ""
+    limits: Mapping[str, Any] | None = None
 
 
 class Document:
@@ -109,6 +111,7 @@ class Document:
         document["waits"] = [one._asdict() for one in self.run.waits]
         document["advice"] = None if self.run.advice is None else [one._asdict() for one in self.run.advice]
         document["untried"] = self.run.untried
+        document["limits"] = self.run.limits
         document["files"] = [
             {"name": one.name, "text": one.text, "first": one.first_line} for one in self.sources
         ]  # fmt: skip

@@ -24,8 +24,8 @@ _LIBRARIES = (
 
 _SCRIPTS = (
     "core.js", "dom.js", "decode.js", "model.js", "access.js", "format.js", "selection.js", "source.js",
-    "timeline.js", "timeline_draw.js", "advice.js", "findings.js", "memory.js", "tiles.js", "tile_draw.js", "flow.js",
-    "roofline.js", "main.js",
+    "timeline.js", "timeline_draw.js", "advice.js", "limits.js", "findings.js", "memory.js", "tiles.js",
+    "tile_draw.js", "flow.js", "roofline.js", "main.js",
 )  # fmt: skip
 _STYLES = ("vendor/uPlot.min.css", "page.css", "parts.css")
 

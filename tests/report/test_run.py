@@ -102,11 +102,15 @@ def test_waits_and_advice_stand_on_the_page_as_cycles_tell_them(tmp_path: Path) 
     arguments = ("--arg", "a=ones:f32:24x16", "--arg", "b=zeros:f32:24x16")
     found = Read(page(tmp_path, SCALE, *arguments, "--cycles")).doc
     told = CliRunner().invoke(main, [str(tmp_path / "kernel.pto"), *arguments, "--quiet", "--cycles", "--no-cache"])
-    lines = [line for line in told.stdout.split("\n") if " waits " in line or line.startswith("saves ")]
+    lines = [line for line in told.stdout.split("\n") if "such waits cost" in line or line.startswith("saves ")]
     assert [one["text"] for one in (*found["waits"], *found["advice"])] == lines
     assert found["waits"] and found["advice"] and found["advice"][0]["passes"].startswith("double-buffer")
     plain = Read(page(tmp_path, SCALE, *arguments)).doc
     assert plain["waits"] == found["waits"] and plain["advice"] is None
+    summary = {one["name"]: one["text"] for one in found["limits"]["facts"]}
+    shown = [line.split("  ", 1) for line in told.stdout.split("\n") if line.startswith(tuple(summary))]
+    assert summary == {name: text.strip() for name, text in shown}
+    assert "best change" in summary and "best change" not in {one["name"] for one in plain["limits"]["facts"]}
 
 
 def test_a_product_counts_its_operations(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.versions import NEWEST_RELEASE
 
 from .estimate import Estimate, estimate
+from .limits import Limits
 from .moves import extract_lanes, lane_of
 from .operations import pipe_work_of
 from .table import CycleTable, read_table, shipped
@@ -64,8 +65,8 @@ class ModuleCycles:
     ``pipes``: the sum of the operations of each pipe. ``total``: of all pipes, between the busiest pipe alone and the
     sum of all; for a run, the end of its schedule. ``open``: number of operations with an unknown execution count.
     ``ranges``: operations and types without measurements, with their count. ``waits``: waiting times of the pipes of a
-    run. ``advice``: changes that help; ``not_tried_reason`` states why none was tried. ``contents_reason`` states why
-    a run for times alone has computed contents.
+    run, ``limits`` what limits it. ``advice``: changes that help; ``not_tried_reason`` states why none was tried.
+    ``contents_reason`` states why a run for times alone has computed contents.
     """
 
     file: str
@@ -77,6 +78,7 @@ class ModuleCycles:
     open: int = 0
     ranges: dict[str, int] = field(default_factory=dict[str, int])
     run: bool = False
+    limits: Limits | None = None
     waits: list[Wait] = field(default_factory=list[Wait])
     advice: list[Advice] = field(default_factory=list[Advice])
     not_tried_reason: str = ""

@@ -15,7 +15,8 @@ class Wait:
     ``operation`` in ``line`` waited for ``other`` on the pipe ``awaited`` in ``other_line``. ``kind``: ``flag``,
     ``lock``, ``unit-flag``, ``barrier``, ``scalar``, or the data dependence where the compiler orders the pipes:
     ``reads`` (read after write), ``overwrites`` (write after read), ``rewrites`` (write after write). ``through``: line
-    of the flag, lock or barrier.
+    of the flag, lock or barrier. ``cost``: cycles that the run would be shorter by without
+    all waits of ``pipe`` for ``awaited`` of this kind. ``critical``: cycles of this wait on the critical path.
     """
 
     pipe: str
@@ -29,6 +30,8 @@ class Wait:
     other_line: int | None
     through: int | None = None
     event: str = ""
+    cost: float = 0.0
+    critical: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.report import Buffer, Run, page_of
 from pto_dialect.report.model import Remark, failure
 
-from ..cycle_text import advice_text, shown_waits, wait_text
+from ..cycle_text import advice_text, costly_wait_text, shown_waits
+from ..limits_text import limits_data
 from .files import FileError
 from .sanitizing import Sanitizing, kept_findings
 from .status import Failure, LaunchState
@@ -73,9 +74,10 @@ class RunPage:
 
 
 def add_times(run: Run, found: ModuleCycles, launch: LaunchState) -> None:
-    """Adds to ``run`` the longest waits of the pipes and, where changes were tried, the advice."""
+    """Adds to ``run`` what limits it, the costliest waits of the pipes and, where changes were tried, the advice."""
+    run.limits = None if found.limits is None else limits_data(found.limits, found)
     for one in shown_waits(found):
-        run.waits = [*run.waits, Remark(wait_text(one), one.share)]
+        run.waits = [*run.waits, Remark(costly_wait_text(one, found.total.cycles), one.share)]
     if launch.timed is not None and launch.request.advice:
         run.advice = [Remark(advice_text(one), one.saved, one.passes) for one in found.advice]
         run.untried = found.not_tried_reason or ""

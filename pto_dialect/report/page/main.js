@@ -141,10 +141,10 @@ async function start() {
   for (const panel of panels.values()) panel.body = panel.lastChild;
   work.append(tabList(), ...[...panels].filter(([name]) => name !== "source").map(([, panel]) => panel), inspector);
   grid.append(panels.get("source"), work);
-  fill(app, head(), grid, tip, help);
+  fill(app, head(), limitsPart(), grid, tip, help);
   for (const part of PARTS) { const inner = part[2]; part[2] = (panel) => inner(panel.body); }
   build("source");
-  show("timeline");
+  show(M.findings.length ? "findings" : "timeline");
   if (!wide.matches) panels.get("source").classList.remove("shown");
   inspect(-1);
   const first = M.findings.findIndex((one) => one.steps.some((step) => step >= 0));

@@ -10,16 +10,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.cycles.estimate import Estimate, estimate
+from pto_dialect.analysis.cycles.limiter import limiter
+from pto_dialect.analysis.cycles.limits import limits_of
 from pto_dialect.analysis.cycles.moves import extract_lanes, lane_of
 from pto_dialect.analysis.cycles.operations import PipeWork, pipe_work_of
+from pto_dialect.analysis.cycles.schedule import Block, placed
 from pto_dialect.analysis.cycles.static import UNMEASURED, Line, ModuleCycles, Total
 from pto_dialect.analysis.cycles.table import EVIDENCE, CycleTable
+from pto_dialect.analysis.cycles.traffic import Moved
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.runtime.kernels.tile.operands import TILES
 
 from ..report.timeline import Ran, Timeline
-from .cycle_waits import Waits
+from .cycle_steps import NoSteps, StepLog
+from .cycle_waits import Costs, Waits
 from .warmth import WAVE, Warmth, cold_bytes, fill
 
 if TYPE_CHECKING:
@@ -47,15 +52,21 @@ class Executed:
 class CycleTimeline(Timeline):
     """A timeline whose durations are those of ``table`` for the chip ``arch``, with variants as ``options`` state.
 
-    ``kept`` states whether slices are required as well; ``busy`` has the cycles of each thread by its id.
+    ``kept`` states whether slices are required as well, ``steps`` in ``log`` what limits the run; ``busy`` has the cycles of each thread by its id.
     """
 
-    def __init__(self, table: CycleTable, arch: str, options: Mapping[str, str], cached: bool) -> None:
+    def __init__(
+        self, table: CycleTable, arch: str, options: Mapping[str, str], cached: bool, steps: bool = True
+    ) -> None:
         super().__init__(costs=True)
         self.table = table
         self.arch = arch
         self.options = options
         self.kept = cached
+        self.microseconds = 1 / table.value_of("machine", "clock_mhz")
+        self.signal = self._flag = table.value_of("sync", "flag")
+        self.log = StepLog() if steps else NoSteps()
+        self.moved = Moved()
         self.executed: dict[tuple[int, str], Executed] = {}
         self.busy: dict[int, Total] = {}
         self.waits = Waits()
@@ -69,7 +80,6 @@ class CycleTimeline(Timeline):
         """Transfers of MTE1 that overlap."""
         self._counted: dict[int, PipeWork | None] = {}
         self._known: dict[Work, Estimate] = {}
-        self._flag = table.value_of("sync", "flag")
 
     # ------------------------------------------------------------ slices
 
@@ -81,21 +91,27 @@ class CycleTimeline(Timeline):
     def sent(self, thread: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """Adds a signal that is sent; returns the id of its flow."""
         self._flows += 1
-        flow = super().sent(thread, site, loops) if self.kept else self._flows
-        if not self.kept:
-            self._sync(thread, site)
+        flow, start = self._flows, thread.time
+        if self.kept:
+            flow = super().sent(thread, site, loops)
+        else:
+            thread.time += self._flag
+        self._account_signal(thread, site)
+        self.log.signal(thread, start, self._flag, flow)
         self.leaving[flow] = self.waits.behind.get(thread.number, 0)
         return flow
 
     def taken(self, thread: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """Adds a wait that is over."""
+        start = thread.time
         if self.kept:
             super().taken(thread, site, loops, since, flow)
         else:
-            self._sync(thread, site)
+            thread.time += self._flag
+        self._account_signal(thread, site)
+        self.log.signal(thread, start, self._flag)
 
-    def _sync(self, thread: Thread, site: Site) -> None:
-        thread.time += self._flag
+    def _account_signal(self, thread: Thread, site: Site) -> None:
         self._add(thread, site, Estimate(self._flag, self._flag, self._flag, "published"))
 
     # ------------------------------------------------------------ costs
@@ -116,6 +132,10 @@ class CycleTimeline(Timeline):
         if known is None:
             known = self._known[work] = estimate(work, self.table)
         return self._shared(known, thread, regions, start) if _GLOBAL in work.path.split(":") else known
+
+    def alone(self, work: Work) -> Estimate:
+        """Returns the cycles of an instruction that has run, without other cores."""
+        return self._known[work]
 
     def estimates(self) -> Iterable[tuple[Work, Estimate]]:
         """Returns all kinds of work of the run, with the cycles of each alone."""
@@ -198,12 +218,22 @@ class CycleTimeline(Timeline):
             if busy is not None and busy.cycles > result.pipes.get(thread.pipe, Total()).cycles:
                 result.pipes[thread.pipe] = busy
                 busiest[thread.pipe] = thread
-        end = _end(threads, int(table.value_of("machine", "cores")))
+        ends: dict[Block, float] = {}
+        for thread in threads:
+            block = (thread.device, thread.core.block.index)
+            ends[block] = max(ends.get(block, 0.0), thread.time)
+        where = placed(ends, int(table.value_of("machine", "cores")))
+        end = max((start + ends[block] for block, (_, start) in where.items()), default=0.0)
         totals = result.pipes.values()
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
         result.total = Total(end, max(end - less, 0.0), end + more)
-        result.waits = self.waits.longest(list(busiest.values()), sites, end)
+        limits = limits_of(self.log.schedule, self.moved, table)
+        if len(self.log.schedule):
+            limits.kind, limits.text = limiter(limits, self.moved, table, result.lines)
+            result.limits = limits
+        costs = Costs(self.log.schedule, limits)
+        result.waits = self.waits.longest(list(busiest.values()), sites, end, costs)
         return result
 
 
@@ -227,16 +257,3 @@ def _path_of(name: str, thread: Thread) -> str:
     if not thread.pipe.startswith("PIPE_MTE") and thread.pipe != "PIPE_FIX":
         return ""
     return _stated_path(name) or _PATHS.get(thread.pipe, "gm:l1" if thread.core.kind == "aic" else "gm:ub")
-
-
-def _end(threads: Sequence[Thread], cores: int) -> float:
-    """Returns the end of the last block: blocks start as cores become free, concurrent ones together."""
-    ends: dict[tuple[int, int], float] = {}
-    for thread in threads:
-        key = (thread.device, thread.core.block.index)
-        ends[key] = max(ends.get(key, 0.0), thread.time)
-    free = [0.0] * max(cores, 1)
-    for _, end in sorted(ends.items()):
-        slot = free.index(min(free))
-        free[slot] += end
-    return max(free)

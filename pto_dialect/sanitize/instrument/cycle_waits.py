@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.cycles.limits import Limits, group_of
 from pto_dialect.analysis.cycles.waits import Wait
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.origins import shown_line
 
 if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.schedule import Schedule
+
     from ..report.sites import Sites
     from ..state.clocks import Thread
 
@@ -66,15 +70,43 @@ class Waits:
         known = self.cycles.setdefault(thread.number, {})
         known[cause] = known.get(cause, 0.0) + cycles
 
-    def longest(self, threads: Sequence[Thread], sites: Sites, total: float) -> list[Wait]:
-        """Returns the waits of the threads that represent their pipes, the longest first."""
-        waits = [
-            _described(thread.pipe, cause, cycles, total, sites)
-            for thread in threads
-            for cause, cycles in self.cycles.get(thread.number, {}).items()
-            if thread.pipe != "PIPE_S"
-        ]
-        return sorted(waits, key=lambda one: (-one.cycles, one.pipe, one.line or 0, one.other_line or 0))
+    def longest(self, threads: Sequence[Thread], sites: Sites, total: float, costs: Costs) -> list[Wait]:
+        """Returns the waits of the threads that represent their pipes, those first that cost the run most, then the
+        longest."""
+        waits: list[Wait] = []
+        for thread in threads:
+            for cause, cycles in self.cycles.get(thread.number, {}).items():
+                if thread.pipe != "PIPE_S":
+                    cost, critical = costs.of(thread.pipe, cause)
+                    one = _described(thread.pipe, cause, cycles, total, sites)
+                    waits.append(replace(one, cost=cost, critical=critical))
+        return sorted(
+            waits, key=lambda one: (-one.cost, -one.critical, -one.cycles, one.pipe, one.line or 0, one.other_line or 0)
+        )
+
+
+class Costs:
+    """What waits cost the run: without all those of a pipe for another one of a kind, and how long each of them is at
+    steps of the critical path."""
+
+    def __init__(self, schedule: Schedule, limits: Limits) -> None:
+        self.by_group = {(one.pipe, one.awaited, one.kind): one.cycles for one in limits.waiting}
+        self.on_path: dict[Hashable, float] = {}
+        for number, cycles in limits.waited.items():
+            pipe, cause = schedule.pipe_and_cause(number)
+            assert isinstance(cause, Cause)
+            key = _key(pipe, cause)
+            self.on_path[key] = self.on_path.get(key, 0.0) + cycles
+
+    def of(self, pipe: str, cause: Cause) -> tuple[float, float]:
+        """The cost of such waits, and the cycles of this one on the critical path."""
+        cost = self.by_group.get(group_of(pipe, cause), 0.0)
+        return cost, self.on_path.get(_key(pipe, cause), 0.0)
+
+
+def _key(pipe: str, cause: Cause) -> Hashable:
+    """A wait; the operation that waits for a signal is not known when the signal comes."""
+    return pipe, cause if not (cause.through or cause.kind == "unit-flag") else cause._replace(site=0)
 
 
 def _described(pipe: str, cause: Cause, cycles: float, total: float, sites: Sites) -> Wait:

@@ -6,7 +6,9 @@ Source: docs/reference/cycles.md, "Pipes".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
+
+from pto_dialect.analysis.cycles.traffic import resource_of
 
 from ..context import Context
 from ..report.sites import Site
@@ -25,16 +27,23 @@ _MOST = 256
 RegionKey = tuple[int, int, Any]
 
 
+class Access(NamedTuple):
+    """The pipe, the site and the step of the schedule of an access."""
+
+    pipe: str
+    site: int
+    step: int
+
+
 class Accesses:
-    """End of the last write of a set of bytes, and of the last read; the pipe and the site of each."""
+    """End of the last write of a set of bytes, and of the last read, and which operations these are."""
 
     __slots__ = ("read", "reader", "region", "writer", "written")
 
     def __init__(self, region: Bytes) -> None:
         self.region = region
         self.written = self.read = 0.0
-        self.writer: tuple[str, int] = ("", 0)
-        self.reader: tuple[str, int] = ("", 0)
+        self.writer = self.reader = Access("", 0, -1)
 
 
 class CycleObserver(RunObserver):
@@ -86,9 +95,24 @@ class CycleObserver(RunObserver):
         since = max(thread.time, mark.time)
         cause = Cause("flag", self.log.threads[token.sender].pipe, 0, timeline.leaving.pop(token.flow, 0), mark.site)
         timeline.waits.hold(thread, cause, token.time - since)
+        self._hold_signal(thread, token, mark, cause)
         if thread.number in self.overlapping:
             self.overlapping[thread.number].wait(max(mark.time, token.time))
         super().arrived(token, thread, mark)
+
+    def _hold_signal(self, thread: Thread, token: Token, mark: Mark, cause: Cause) -> None:
+        """What ``thread`` does next waits for the signal, and for the scalar unit that has issued it."""
+        timeline = self.timeline
+        assert isinstance(timeline, CycleTimeline)
+        log, sender = timeline.log, self.log.threads[token.sender]
+        step = log.sent.get(token.flow, -1)
+        # Signals of the scalar unit to several cores are sent one after the other.
+        step = step if step >= 0 else log.at(sender, token.time)
+        log.hold(thread, step, cause)
+        core: Any = thread.core
+        scalar = core.threads["PIPE_S"]
+        if scalar is not thread:
+            log.hold(thread, log.at(scalar, mark.time), timeline.waits.issued(thread, 0))
 
     def delay(self, thread: Thread, until: float, kind: str, other: Thread | None = None, site: int = 0) -> None:
         """Delays ``thread`` until ``until`` at the earliest."""
@@ -96,7 +120,9 @@ class CycleObserver(RunObserver):
         assert isinstance(timeline, CycleTimeline)
         if other is not None and other is not thread:
             site_after = timeline.waits.behind.get(other.number, 0)
-            timeline.waits.hold(thread, Cause(kind, other.pipe, 0, site_after, site), until - thread.time)
+            cause = Cause(kind, other.pipe, 0, site_after, site)
+            timeline.waits.hold(thread, cause, until - thread.time)
+            timeline.log.hold(thread, timeline.log.at(other, until), cause, at_once=True)
         if thread.number in self.overlapping:
             self.overlapping[thread.number].wait(until)
         super().delay(thread, until, kind, other, site)
@@ -116,12 +142,15 @@ class CycleObserver(RunObserver):
         lane = timeline.lane_of(work) if pipe is not None else 0
         before = thread.time if pipe is None else pipe.free(lane)
         start, cause = max(before, mark.time), None
+        issued = timeline.waits.issued(thread, site.number)
+        edges = timeline.log.issued(thread, mark.time, issued)
         if start > before:
-            cause = timeline.waits.issued(thread, site.number)
+            cause = issued
         if self.ordered:
-            ready, waits_for = self._ready(site.number)
-            if ready > start:
-                start, cause = ready, waits_for
+            for ready, waits_for, step in self._ready(site.number):
+                edges += timeline.log.edge(thread, step, waits_for)
+                if ready > start:
+                    start, cause = ready, waits_for
         cost = timeline.cost(thread, work, self.regions, start)
         timeline.waits.settle(thread, site.number, cause, start - before)
         end = start + cost.cycles
@@ -131,32 +160,41 @@ class CycleObserver(RunObserver):
             pipe.take(lane, start, end)
         thread.time = max(thread.time, end)
         self.span = (start, end)
+        resource = resource_of(work, thread.pipe)
+        step = timeline.log.add(thread, start, cost.cycles, resource, edges, lane)
+        timeline.moved.add(work, resource, cost, timeline.alone(work))
         if self.ordered:
-            self._remember(thread, site.number, end)
+            self._remember(Access(thread.pipe, site.number, step), end)
         timeline.record(thread, site, cost, hidden)
         timeline.operation(thread, site, Ran(mark.loops, start, cost.cycles, events, lane))
 
-    def _ready(self, site: int) -> tuple[float, Cause | None]:
-        """Returns when the operands of the instruction are written, and its destinations are written and read; and the
-        cause of the delay."""
-        latest, cause = 0.0, None
+    def _ready(self, site: int) -> list[tuple[float, Cause, int]]:
+        """Returns when the operands of the instruction are written, and its destinations are written and read, by
+        pipe and kind of access: the time, the cause of the delay and its step."""
+        latest: dict[tuple[str, str], tuple[float, Cause, int]] = {}
+
+        def late(time: float, kind: str, other: Access) -> bool:
+            known = latest.get((kind, other.pipe))
+            return time > (0.0 if known is None else known[0])
+
         for arena, region, writes in self.regions:
             start, stop = region.offset, region.stop
+            kind = "rewrites" if writes else "reads"
             for (low, high, _), one in self.accessed.get(id(arena), {}).items():
                 if low >= stop or start >= high:
                     continue
-                if one.written <= latest and (not writes or one.read <= latest):
+                written = late(one.written, kind, one.writer)
+                read = writes and late(one.read, "overwrites", one.reader)
+                if not (written or read) or not have_common_bytes(one.region, region):
                     continue
-                if not have_common_bytes(one.region, region):
-                    continue
-                if one.written > latest:
-                    latest, cause = one.written, _cause("rewrites" if writes else "reads", site, one.writer)
-                if writes and one.read > latest:
-                    latest, cause = one.read, _cause("overwrites", site, one.reader)
-        return latest, cause
+                if written:
+                    latest[kind, one.writer.pipe] = one.written, _cause(kind, site, one.writer), one.writer.step
+                if read:
+                    cause = _cause("overwrites", site, one.reader)
+                    latest["overwrites", one.reader.pipe] = one.read, cause, one.reader.step
+        return list(latest.values())
 
-    def _remember(self, thread: Thread, site: int, end: float) -> None:
-        who = (thread.pipe, site)
+    def _remember(self, who: Access, end: float) -> None:
         for arena, region, writes in self.regions:
             known = self.accessed.setdefault(id(arena), {})
             key = _key(region)
@@ -180,6 +218,7 @@ class CycleObserver(RunObserver):
             for thread in self.log.threads[before:]:
                 if thread.pipe == "PIPE_MTE1":
                     self.overlapping[thread.number] = OverlappingPipe(timeline.lanes)
+                    timeline.log.overlap(thread)
 
 
 def _key(region: Bytes) -> RegionKey:
@@ -189,5 +228,5 @@ def _key(region: Bytes) -> RegionKey:
     return region.offset, region.stop, region.starts.tobytes()
 
 
-def _cause(kind: str, site: int, other: tuple[str, int]) -> Cause:
-    return Cause(kind, other[0], site, other[1])
+def _cause(kind: str, site: int, other: Access) -> Cause:
+    return Cause(kind, other.pipe, site, other.site)

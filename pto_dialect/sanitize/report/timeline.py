@@ -1,9 +1,9 @@
 """The order of a run as a timeline in Chrome's trace format, which Perfetto shows.
 
 One process for each core, one track for each pipe; an operation is a slice, a signal is a slice at either end with a
-flow between them, a finding is an instant. The order is causal: a wait starts after its signal. Durations are 1, or
-those of a simple cost model; neither states how long a chip takes. Source: docs/reference/execution.md, "Pipes of
-operations", "Synchronisation".
+flow between them, a finding is an instant. The order is causal: a wait is the gap before the slice of its signal.
+Durations are 1, or those of a simple cost model; neither states how long a chip takes. Those of the cycle model are in
+microseconds. Source: docs/reference/execution.md, "Pipes of operations", "Synchronisation".
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ BYTES_PER_UNIT = {
 }
 """Bytes that a pipe reads and writes in one unit of time in the simple model."""
 
-_SIGNAL = 0.25
 _EVERY = ("PIPE_S", "PIPE_MTE2", "PIPE_MTE1", "PIPE_M", "PIPE_V", "PIPE_FIX", "PIPE_MTE3")
 
 
@@ -47,7 +46,11 @@ class Ran(NamedTuple):
 
 
 class Timeline:
-    """Collects the slices of a run; ``costs`` selects the simple cost model instead of durations of 1."""
+    """Collects the slices of a run; ``costs`` selects the simple cost model instead of durations of 1. A unit of its
+    times takes ``microseconds`` in the document, a signal so many units."""
+
+    microseconds = 1.0
+    signal = 0.25
 
     def __init__(self, costs: bool) -> None:
         self.costs = costs
@@ -93,18 +96,20 @@ class Timeline:
     def sent(self, thread: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """Adds a signal that is sent; returns the id of its flow."""
         self.flows += 1
-        self.operation(thread, site, Ran(loops, thread.time, _SIGNAL))
+        self.operation(thread, site, Ran(loops, thread.time, self.signal))
         flow = {"ph": "s", "name": "signal", "cat": "signal", "id": self.flows, "ts": thread.time}
         self.events.append(flow | self._ids(thread))
-        thread.time += _SIGNAL
+        thread.time += self.signal
         return self.flows
 
     def taken(self, thread: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """Adds the end of a wait for a signal that started at ``since``."""
-        self.operation(thread, site, Ran(loops, since, thread.time - since + _SIGNAL))
+        self.operation(thread, site, Ran(loops, thread.time, self.signal))
+        if thread.time > since:
+            self.events[-1]["args"]["waited"] = (thread.time - since) * self.microseconds
         arrival = {"ph": "f", "bp": "e", "name": "signal", "cat": "signal", "id": flow, "ts": thread.time}
         self.events.append(arrival | self._ids(thread))
-        thread.time += _SIGNAL
+        thread.time += self.signal
 
     def document(self, findings: Iterable[Finding]) -> str:
         """Returns the trace as text, with the findings at the operations that showed them first."""
@@ -114,4 +119,7 @@ class Timeline:
                 thread, start = self.starts[finding.event]
                 instant = {"ph": "i", "s": "t", "cat": "finding", "name": finding.rule, "ts": start}
                 events.append(instant | self._ids(thread) | {"args": {"message": finding.message}})
+        if self.microseconds != 1:
+            times = ("ts", "dur")
+            events = [one | {name: one[name] * self.microseconds for name in times if name in one} for one in events]
         return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, indent=None) + "\n"

@@ -36,7 +36,7 @@ def times_kernel(
     Raises ``ProgramError`` for operations that cannot be executed, ``CycleTableError`` for a wrong table.
     """
     arch = profile_of(module, target).arch
-    timeline = CycleTimeline(table_for(arch, table), arch, options or {}, False)
+    timeline = CycleTimeline(table_for(arch, table), arch, options or {}, cached=False, steps=False)
     return TimesKernel(module, entry, target, run or RunOptions(), _NO_CHECKS, timeline)
 
 

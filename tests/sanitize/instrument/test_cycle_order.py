@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pto_dialect.sanitize.instrument import cycles
 from pto_dialect.sanitize.instrument.cycle_waits import Cause
-from pto_dialect.sanitize.instrument.cycles import CycleObserver
+from pto_dialect.sanitize.instrument.cycles import Access, CycleObserver
 from pto_dialect.sanitize.state.regions import Region
 
 
@@ -29,12 +28,17 @@ def observer() -> Any:
 def access(of: Any, pipe: str, site: int, end: float, *regions: tuple[Memory, int, int, bool]) -> None:
     """``pipe`` accesses bytes from, to, as written or read, until ``end``."""
     of.regions = [(memory, Region(low, high - low), writes) for memory, low, high, writes in regions]
-    of._remember(SimpleNamespace(pipe=pipe), site, end)
+    of._remember(Access(pipe, site, -1), end)
 
 
 def ready(of: Any, *regions: tuple[Memory, int, int, bool]) -> tuple[float, Cause | None]:
     of.regions = [(memory, Region(low, high - low), writes) for memory, low, high, writes in regions]
-    return of._ready(9)
+    return latest(of)
+
+
+def latest(of: Any) -> tuple[float, Cause | None]:
+    """When the operation may begin, and the first of the causes that hold it back so long."""
+    return max(((time, cause) for time, cause, _ in of._ready(9)), key=lambda one: one[0], default=(0, None))
 
 
 @pytest.mark.parametrize(
@@ -90,10 +94,25 @@ def test_interleaved_runs_do_not_depend_on_each_other() -> None:
     of = observer()
     even, odd = Region(0, 32, ((8, 64),)), Region(32, 32, ((8, 64),))
     of.regions = [(ONE, even, True)]
-    of._remember(SimpleNamespace(pipe="PIPE_MTE3"), 1, 100.0)
+    of._remember(Access("PIPE_MTE3", 1, -1), 100.0)
     of.regions = [(ONE, odd, True)]
-    assert of._ready(9) == (0, None)
+    assert latest(of) == (0, None)
     of.regions = [(ONE, even, False)]
-    assert of._ready(9) == (100, Cause("reads", "PIPE_MTE3", 9, 1))
+    assert latest(of) == (100, Cause("reads", "PIPE_MTE3", 9, 1))
     of.regions = [(ONE, Region(31, 2), False)]
-    assert of._ready(9)[0] == 100
+    assert latest(of)[0] == 100
+
+
+def test_each_pipe_and_kind_of_access_holds_back_an_operation() -> None:
+    """The steps of all of them are known, so that a run without one of them can be timed."""
+    of = observer()
+    of.regions = [(ONE, Region(0, 64), True)]
+    of._remember(Access("PIPE_MTE2", 1, 11), 5.0)
+    of.regions = [(ONE, Region(0, 64), False)]
+    of._remember(Access("PIPE_V", 2, 12), 8.0)
+    of.regions = [(ONE, Region(32, 64), True)]
+    of._remember(Access("PIPE_MTE2", 3, 13), 6.0)
+    of.regions = [(ONE, Region(0, 64), True)]
+    assert sorted((step, cause.kind) for _, cause, step in of._ready(9)) == [(12, "overwrites"), (13, "rewrites")]
+    of.regions = [(ONE, Region(0, 32), False)]
+    assert of._ready(9) == [(5.0, Cause("reads", "PIPE_MTE2", 9, 1), 11)]

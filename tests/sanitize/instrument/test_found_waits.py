@@ -13,13 +13,15 @@ import pytest
 from sanitize_programs import barrier, copy, load, program, set_flag, ub, wait_flag
 
 from pto_dialect import parse
+from pto_dialect.analysis.cycles.limits import Limits
+from pto_dialect.analysis.cycles.schedule import Schedule
 from pto_dialect.analysis.cycles.static import table_for
 from pto_dialect.analysis.cycles.waits import Wait
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.instrument.cycle_times import CycleTimeline
-from pto_dialect.sanitize.instrument.cycle_waits import Cause, Waits
+from pto_dialect.sanitize.instrument.cycle_waits import Cause, Costs, Waits
 from pto_dialect.sanitize.instrument.warmth import Warmth
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.state.regions import Region
@@ -42,15 +44,18 @@ SITES: Any = {
 }
 
 
+NO_COSTS = Costs(Schedule(), Limits(100))
+
+
 def thread(pipe: str = "PIPE_V", number: int = 1) -> Any:
     return SimpleNamespace(pipe=pipe, number=number, core="core")
 
 
-def told(*causes: tuple[Cause, float], whole: float = 100) -> list[Wait]:
+def told(*causes: tuple[Cause, float], whole: float = 100, costs: Costs = NO_COSTS) -> list[Wait]:
     """The waits of one pipe, each cause of which has taken so many cycles."""
     waits = Waits()
     waits.cycles[1] = dict(causes)
-    return waits.longest([thread()], SITES, whole)
+    return waits.longest([thread()], SITES, whole, costs)
 
 
 def places(found: list[Wait]) -> list[tuple[int | None, int | None]]:
@@ -71,6 +76,19 @@ def test_long_waits_stand_first() -> None:
     assert [one.share for one in told((Cause("flag", "PIPE_MTE2", 1, 1), 2.0), whole=0)] == [0.0]
 
 
+def test_waits_that_cost_the_run_stand_before_long_ones() -> None:
+    """First those of the pipe that cost most, of these the longest on the critical path."""
+    flags = [Cause("flag", "PIPE_MTE2", 1, 1, 4), Cause("flag", "PIPE_MTE2", 2, 2, 4)]
+    data = Cause("reads", "PIPE_MTE2", 3, 1)
+    costs = Costs(Schedule(), Limits(100))
+    costs.by_group = {("PIPE_V", "PIPE_MTE2", "flag"): 7.0, ("PIPE_M", "PIPE_MTE2", "reads"): 9.0}
+    costs.on_path = {("PIPE_V", flags[1]._replace(site=0)): 1.5}
+    found = told((flags[0], 4.0), (data, 50.0), (flags[1], 2.0), costs=costs)
+    assert [(one.kind, one.cycles, one.cost, one.critical) for one in found] == [
+        ("flag", 2.0, 7.0, 1.5), ("flag", 4.0, 7.0, 0.0), ("reads", 50.0, 0.0, 0.0)
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("cause", "through", "event"),
     [
@@ -88,7 +106,7 @@ def test_the_flag_of_a_wait(cause: Cause, through: int | None, event: str) -> No
 def test_waits_of_the_scalar_unit_are_those_of_what_it_issues() -> None:
     waits = Waits()
     waits.cycles = {1: {Cause("flag", "PIPE_MTE2", 1, 1): 1.0}, 2: {Cause("flag", "PIPE_MTE2", 2, 1): 9.0}}
-    assert places(waits.longest([thread(), thread("PIPE_S", 2)], SITES, 10)) == [(1, 1)]
+    assert places(waits.longest([thread(), thread("PIPE_S", 2)], SITES, 10, NO_COSTS)) == [(1, 1)]
 
 
 # ------------------------------------------------------------ of runs

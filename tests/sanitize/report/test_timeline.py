@@ -49,7 +49,17 @@ def test_a_signal_starts_where_it_is_sent_and_ends_where_it_is_taken() -> None:
     assert (start["name"], start["cat"], start["id"], start["ts"]) == ("signal", "signal", flow, 10.0)
     assert (end["name"], end["cat"], end["id"], end["ts"], end["bp"]) == ("signal", "signal", flow, 12.0, "e")
     slices = [e for e in events if e["ph"] == "X"]
-    assert [(s["ts"], s["dur"]) for s in slices] == [(10.0, 0.25), (11.0, 1.25), (10.25, 0.25)]
+    # The time from 11 to 12 is no slice: the pipe does nothing.
+    assert [(s["ts"], s["dur"]) for s in slices] == [(10.0, 0.25), (12.0, 0.25), (10.25, 0.25)]
+    assert [s["args"].get("waited") for s in slices] == [None, 1.0, None]
+
+
+def test_times_of_the_cycle_model_are_microseconds() -> None:
+    timeline = Timeline(costs=False)
+    timeline.microseconds = 1 / 1650
+    timeline.operation(thread("V"), SITE, Ran((5,), 3300.0, 825.0))
+    (slice_,) = (e for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X")
+    assert (slice_["ts"], slice_["dur"]) == (pytest.approx(2.0), pytest.approx(0.5))
 
 
 def test_labels_of_operations_and_rows() -> None:
