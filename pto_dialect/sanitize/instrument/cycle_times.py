@@ -52,7 +52,8 @@ class Executed:
 class CycleTimeline(Timeline):
     """A timeline whose durations are those of ``table`` for the chip ``arch``, with variants as ``options`` state.
 
-    ``kept`` states whether slices are required as well, ``steps`` in ``log`` what limits the run; ``busy`` has the cycles of each thread by its id.
+    ``kept`` states whether slices are required as well, ``steps`` whether ``log`` keeps what limits the run; ``busy``
+    has the cycles of each thread by its id.
     """
 
     def __init__(
