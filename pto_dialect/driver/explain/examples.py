@@ -61,7 +61,7 @@ def _outside_brackets(text: str) -> str:
 
 def _wrapped(program: str) -> str:
     """Long function heads with a line for each argument; continuation lines are indented further."""
-    program = re.sub(r"^    (?=:|->|outs\(|!pto\.)", "      ", program, flags=re.MULTILINE)
+    program = re.sub(r"^    (?=:|->|outs\(|pre_|!pto\.)", "      ", program, flags=re.MULTILINE)
     return re.sub(r"^  func\.func @example\((.*)\)((?: -> .*)?) \{$", _head, program, flags=re.MULTILINE)
 
 

@@ -8,7 +8,7 @@ from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.kinds import SCALAR
-from pto_dialect.targets.choice import get_profile
+from pto_dialect.ir.core.registry import family_of
 from pto_dialect.verify.tile.common import ALL_OPS, VIEWS
 
 
@@ -43,8 +43,8 @@ mask1: the upper 64 bits of the mask
 destination: where it goes
 value val raw_value: the value
 values inputs parts: the values
-offset: where in the memory, in elements unless the operation says otherwise
-byte_offset: where in the memory, in bytes
+offset: distance from the pointer or the first element
+byte_offset: distance from the pointer
 offsets: where each element lies
 indices indexes index idx: which elements, by number
 scalar: the number that every element meets
@@ -52,12 +52,12 @@ slope alpha: the factor
 shiftDist: the number, or the distance of the shift
 tmp scratch: scratch buffer; its contents are undefined afterwards
 repeat repeat_times: how often the instruction is repeated
-dstBlockStride: distance of 32-byte blocks of dst inside a repetition, in blocks
-dstRepeatStride: distance of the repetitions in dst, in 32-byte blocks
-srcBlockStride src0BlockStride src1BlockStride: distance of 32-byte blocks of the source inside a repetition, in blocks
-srcRepeatStride src0RepeatStride src1RepeatStride: distance of the repetitions in the source, in 32-byte blocks
-block_stride: distance of 32-byte blocks, in blocks
-repeat_stride: distance of the repetitions, in blocks
+dstBlockStride: distance of the 32-byte blocks of dst inside a repetition
+dstRepeatStride: distance of the repetitions in dst
+srcBlockStride src0BlockStride src1BlockStride: distance of the 32-byte blocks of the source inside a repetition
+srcRepeatStride src0RepeatStride src1RepeatStride: distance of the repetitions in the source
+block_stride: distance of the 32-byte blocks in memory
+repeat_stride: what is added to the address of the access
 ptr: the pointer
 addr addrs: the byte address
 address: the byte address
@@ -66,21 +66,26 @@ exp: the exponents
 exp_zz: the exponents in the layout of scales
 max: the maxima
 scaling: the factors of the groups
-src_stride nburst_src_stride burst_src_stride source_gap nburst_src_gap loop_src_strides: distance in the source
-dst_stride nburst_dst_stride burst_dst_stride dst_gap nburst_dst_gap loop_dst_strides: distance in the destination
-dst_gap_32b: distance in the destination, in 32-byte units
-gm_stride: distance in global memory
-ub_stride: distance in the unified buffer
+src_stride nburst_src_stride burst_src_stride source_gap nburst_src_gap: distance of the bursts in the source
+dst_stride nburst_dst_stride burst_dst_stride dst_gap nburst_dst_gap: distance of the bursts in the destination
+loop_src_strides: distance of the iterations of each loop in the source, inner to outer
+loop_dst_strides: distance of the iterations of each loop in the destination, inner to outer
+dst_gap_32b: what is left out between two runs
+gm_stride: distance of the bursts in global memory
+ub_stride: distance of the bursts in the unified buffer
 n_burst: how many bursts, runs of bytes without a gap
 len_burst: length of a burst
-block_num_32b: how many blocks of 32 bytes
-loop_counts: how often each loop runs
+block_num_32b: length of a run
+loop_counts: how often each loop runs, inner to outer
 loop loop3_count: how often the loop runs
 loop0_src_stride loop1_src_stride loop3_src_stride loop4_src_stride: distance in the source between loop iterations
 loop3_dst_stride: distance in the destination between loop iterations
-dst_loop2_stride dst_loop3_stride dst_loop4_stride: distance in the destination between loop iterations
-src_inner_stride src_outer_stride: distance in the source
-stride strides row_stride: distance of rows or dimensions, in elements
+dst_loop2_stride: distance of rows in the destination
+dst_loop3_stride: distance of blocks of C0 columns in the destination
+dst_loop4_stride: distance of the matrices in the destination
+src_inner_stride: distance of rows (`nd2nz`) or columns (`dn2nz`) in the source
+src_outer_stride: distance of the matrices in the source
+stride strides row_stride: distance of rows, groups or dimensions
 source_group_stride: distance of the groups in the source
 x y: the operand
 x_step y_step: how many fractals along this side
@@ -117,8 +122,8 @@ aiv_subblockid sub_blockid: which of the two vector cores
 pred: the condition of each lane
 signal: the counters
 cmpValue compare kValue: what is compared with
-n_value: rows
-d_value: columns
+n_value: rows of a matrix
+d_value: columns of a matrix
 smallc0_en: whether few channels are packed
 bound active_lanes: how many lanes are active
 active_elems_per_group: how many lanes of each group are active
@@ -160,7 +165,7 @@ data_select_bit: whether the elements beside a burst are padded
 gm_addr: the address in global memory
 payload: the integer that is stored
 shape: extents
-group_count: how many groups
+group_count: how many matrices
 slot: which slot
 sizes: extents
 selector: bits that choose bytes
@@ -277,6 +282,20 @@ indices: which lanes
 """Meaning of attributes by name."""
 
 OF_ONE: Final[dict[tuple[str, str], str]] = {
+    **{
+        (f"pto.{name}", f"{side}_stride"): f"distance of the bursts in the {word}"
+        for name in ("mte_ub_l1", "copy_gm_to_cbuf", "copy_cbuf_to_ubuf", "copy_ubuf_to_cbuf")
+        for side, word in (("src", "source"), ("dst", "destination"))
+    },
+    **{
+        (f"pto.{name}", "mode"): "the order of the elements at the destination"
+        for name in ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+    },
+    ("pto.mte_gm_l1_frac", "mode"): "the order of the source: row-major or column-major",
+    ("pto.syncall", "mode"): "hardware signals, or counters in a workspace",
+    ("pto.vstur", "mode"): "whether the register AR advances by the written bytes",
+    ("pto.get_buf_dyn", "mode"): "0 for the lock of one pipe, 1 for several",
+    ("pto.rls_buf_dyn", "mode"): "0 for the lock of one pipe, 1 for several",
     ("pto.get_buf", "mode"): "0 for the lock of one pipe, 1 for several",
     ("pto.rls_buf", "mode"): "0 for the lock of one pipe, 1 for several",
     ("pto.vexpdif", "max"): "what is subtracted",
@@ -285,14 +304,6 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
     ("pto.comm.tgather", "group"): "the views of the members",
     ("pto.tstore", "dst"): "the view that is written",
     ("pto.mscatter", "idx"): "rows or elements of the memory",
-    **{
-        (f"pto.{name}", operand): f"the {side} matrix"
-        for name in (
-            *("mad", "mad_acc", "mad_bias", "mad_mx", "mad_mx_acc", "mad_mx_bias", "mad_raw", "mad_mx_raw"),
-            *("mad_bias_raw", "mad_mx_bias_raw", "tmatmul", "tmatmul.acc", "tgemv", "tgemv.acc"),
-        )
-        for operand, side in (("lhs", "left"), ("rhs", "right"))
-    },
     ("pto.tquant", "fp"): "the factor of each row",
     ("pto.tquant", "offset"): "what is added to each row before rounding",
     ("pto.tdequant", "offset"): "what is subtracted from each row first",
@@ -313,6 +324,69 @@ OF_ONE: Final[dict[tuple[str, str], str]] = {
 }
 """Meaning for one operation only."""
 
+OF_FAMILY: Final[dict[tuple[str, str], str]] = {
+    (family, name): text
+    for families, words in (
+        (
+            "fixpipe",
+            """
+source: the accumulators, in fractals of 16 x 16
+destination: where the results are stored
+m: logical rows of the result
+n: logical columns of the result
+src_stride: distance of two blocks of 16 columns in L0C, usually m rounded up to 16
+dst_stride: distance of rows (`nz2nd`), columns (`nz2dn`) or blocks of columns (`nz2nz`) at the destination
+pre_quant: factor of all elements, or the table of one factor for each channel (column)
+pre_relu: slope of negative elements, or the table of one slope for each channel (column)
+clip_value: upper bound of the elements, in the type of the destination
+split: whether `nz2nz` has blocks of 8 columns
+loop0_src_stride: distance of two rows of the matrix in L0C, with `nz2dn`
+loop3_count: how often the whole transfer is repeated
+loop3_src_stride: distance of the repetitions in L0C
+loop3_dst_stride: distance of the repetitions at the destination
+sub_blockid: the vector core that receives everything, with `dst_mode` `single`
+""",
+        ),
+        (
+            "cube_mad",
+            """
+lhs: the left operand, M x K fractals
+rhs: the right operand, K x N fractals
+dst: the accumulators, M x N
+m: logical rows of the left operand and of the product
+n: logical columns of the right operand and of the product
+k: logical columns of the left operand, rows of the right one
+bias: the table with one bias for each column
+""",
+        ),
+        (
+            "matmul gemv",
+            """
+lhs a: the left operand, valid M x K
+rhs b: the right operand, valid K x N
+dst: the accumulators that are written, valid M x N
+acc_in c_in: the accumulators that the product is added to, valid M x N
+bias: one row that is added to each row of the product, valid 1 x N
+a_scale: the scales of the left operand, one for each 32 elements along K
+b_scale: the scales of the right operand, one for each 32 elements along K
+""",
+        ),
+        (
+            "mte mte_raw",
+            """
+m: rows of the left operand
+k: columns of the left operand, rows of the right one
+n: columns of the right operand
+src_stride: distance of two columns of fractals in the source
+dst_stride: distance of two columns of fractals in the destination
+""",
+        ),
+    )
+    for family in families.split()
+    for name, text in _words(words).items()
+}
+"""Meaning for the operations of one family."""
+
 _VIEWS = dict.fromkeys(VIEWS, "a tile or view")
 _TILES = {"a tile or view": "a tile", "a tile or view, not a memref": "a tile"}
 _RULED: Final[dict[str, dict[str, str]]] = {
@@ -321,28 +395,18 @@ _RULED: Final[dict[str, dict[str, str]]] = {
     **{name: {SCALAR.label: "i64"} for name, (family, _, _) in OPS.items() if family == "cube_mad"},
 }
 """For each operation, what its rules make of a kind of its declaration."""
-_FROM = {"start": ", from the start of one burst to the start of the next"}
-_BETWEEN = ", from the end of one burst to the start of the next"
 _ROLES = ("reads and writes", "reads", "writes")
 
 
 def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
     """What an operand or attribute of ``cls`` means; without an entry here what its clause says."""
     table = ATTRIBUTES if attribute else OPERANDS
-    said = OF_ONE.get((cls.name, slot.name)) or table.get(slot.name)
+    own = OF_ONE.get((cls.name, slot.name)) or (None if attribute else OF_FAMILY.get((family_of(cls), slot.name)))
+    said = own or table.get(slot.name)
     if said is not None:
-        return said if attribute else f"{said}{_unit(cls, slot.name)}"
+        return said
     clauses = clauses_of(cls)
     return next((row.summary for row, names, _ in clauses if slot.name in (row.declares, *names)), "")
-
-
-def _unit(cls: type[PtoOp], name: str) -> str:
-    """In what the lengths and distances of a transfer count."""
-    unit = get_profile("a5").burst_units.get(cls.name.removeprefix("pto."))
-    if unit is None or not name.endswith(("len_burst", "_stride", "_gap")):
-        return ""
-    counted = "bytes" if unit.bytes == 1 else f"blocks of {unit.bytes} bytes"
-    return f", in {counted}" if name.endswith("len_burst") else f", in {counted}{_FROM.get(unit.stride, _BETWEEN)}"
 
 
 def kind_of(cls: type[PtoOp], slot: Slot) -> str:

@@ -13,14 +13,13 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.families import level_of
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.aliases import DEPRECATED
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, signature
+from pto_dialect.ir.core.base import PtoOp, Slot, op_spec, signature
 from pto_dialect.ir.core.registry import family_of, op_class
 from pto_dialect.ir.core.roles import Role
 from pto_dialect.runtime.kernels.refusals import reason
 from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.targets.choice import get_profile
-from pto_dialect.targets.profile import Profile
-from pto_dialect.targets.tile_pairs import LocPair
+from pto_dialect.targets.tile_layouts import TileLayout
 from pto_dialect.verify.engine.rule import Rule
 
 from ..reference.clauses import written
@@ -29,6 +28,12 @@ from .checked_by import rules_of
 from .element_types import element_types
 from .examples import Example, example_of
 from .layouts import BY_NAME, order, picture
+from .manual.effects import differences, effects
+from .manual.memories import memories
+from .manual.prose import marked, prose_of, summary_of
+from .manual.spellings import spellings
+from .manual.syntax import laid_out
+from .manual.units import unit_of
 from .operand_words import access, kind_of, meaning, yielded
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
 from .related import aliases, related
@@ -38,48 +43,45 @@ from .search.operation_purposes import PURPOSES
 from .word_meanings import word_meanings
 from .wrong import wrong
 
-_FORMULA = 90
-"""Longest formula; what is longer is a sentence."""
 _ENUM = re.compile(r"#pto<\w+ (\w+)>")
 """An enumerator in its long form."""
 _ARITY = {"1": "one", "?": "optional", "*": "any number"}
 _SOURCE = re.compile(r"docs/(reference/\w[\w-]*\.md), \"([^\"]+)\"")
 _LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<>]*>")
-_SPACE = re.compile(r"!pto\.ptr<[^<>]*(?:<[^<>]*>)?[^<>]*, (\w+)>|!pto\.(?:multi_)?tile_buf<(\w+),")
-_EFFECTS = {
-    Effect.PURE: "computes its results from its operands alone",
-    Effect.HANDLE: "makes or renames a handle; moves no data",
-    Effect.QUERY: "reads a fact about the machine or the launch",
-    Effect.SYNC: "orders other operations",
-    Effect.CHANNEL: "changes the state of a channel, session or event",
-    Effect.REGION: "groups or ends the operations of a region",
-    Effect.CALL: "has the effects of the function that it runs",
-    Effect.REPORT: "prints or stops",
-}
 
 
 def operation_page(name: str) -> Page:
     """Everything that is known about operation ``name``."""
     cls = op_class(name)
     ran = run(example_of(name))
+    said = prose_of(name)
     sections = [
+        Section("Mechanism", tuple(Text(marked(paragraph)) for paragraph in said.mechanism)),
+        Section("Example", tuple(_example(name, ran))),
         Section("Overview", tuple(_overview(cls))),
-        Section("Forms", (Code("text", "\n".join(forms(cls))), Text(_legend(forms(cls))))),
+        Section("Syntax", tuple(_syntax(cls))),
         Section("Operands", tuple(_operands(cls))),
         Section("Attributes", tuple(_attributes(cls))),
         Section("Clauses", tuple(_clauses(cls))),
-        Section("Element types", tuple(element_types(example_of(name)))),
-        Section("Memory and effects", tuple(_effects(cls))),
-        Section("Layouts", tuple(_layouts(name))),
-        Section("What is computed", tuple(_computed(cls, ran))),
-        Section("Cycles", tuple(_cycles(cls))),
-        Section("Example", tuple(_example(name, ran))),
+        Section("Constraints", tuple(_constraints(name))),
         Section("A mistake", tuple(_mistake(name))),
-        Section("Rules", tuple(_rules(name))),
+        Section("Effects", tuple(effects(cls, pipe_of(cls)))),
+        Section("Formula", tuple(_formula(cls, said.formula))),
+        Section("Layouts", tuple(_layouts(name))),
+        Section("Element types", tuple(element_types(example_of(name)))),
+        Section("Targets", tuple(differences(cls))),
+        Section("Cycles", tuple(_cycles(cls))),
         Section("Related operations", tuple(_related(name))),
         Section("Source", tuple(_sources(cls))),
     ]
-    return Page(name, plain(computes(cls)), tuple(section for section in sections if section.blocks))
+    return Page(name, said.summary, tuple(section for section in sections if section.blocks))
+
+
+def _syntax(cls: type[PtoOp]) -> Iterator[Block]:
+    lines = forms(cls)
+    yield Code("text", "\n".join(map(laid_out, lines)))
+    yield Text(_legend(lines))
+    yield from spellings(cls)
 
 
 _MARKS = (
@@ -108,7 +110,7 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
         ("family", f"[{TITLES[family]}](families/{family}.md)"),
         ("level", level_of(family) or "tile and common"),
         ("targets", targets(cls) or "–"),
-        ("pipe", _pipe(cls)),
+        ("pipe", pipe_of(cls)),
         ("runs", "yes" if refused is None else f"no: {refused}"),
     ]
     others = aliases().get(cls.name)
@@ -123,7 +125,7 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
     yield Table(("", ""), tuple(rows))
 
 
-def _pipe(cls: type[PtoOp]) -> str:
+def pipe_of(cls: type[PtoOp]) -> str:
     """The pipe; of operations that name one, the attribute that does so."""
     attributes = signature(cls).attributes
     found = pipe(cls)
@@ -139,8 +141,16 @@ def _pipe(cls: type[PtoOp]) -> str:
 
 def _operands(cls: type[PtoOp]) -> Iterator[Block]:
     declared = signature(cls)
+    places = memories(cls)
     rows = [
-        (f"`%{slot.name}`", plain(kind_of(cls, slot)), _ARITY[slot.arity], access(cls, slot.name), meaning(cls, slot))
+        (
+            f"`%{slot.name}`",
+            f"{plain(kind_of(cls, slot))}{places.get(slot.name, '')}",
+            _ARITY[slot.arity],
+            access(cls, slot.name),
+            _unit(cls, slot),
+            meaning(cls, slot),
+        )
         for slot in declared.operands
     ]
     rows += [
@@ -149,12 +159,18 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
             plain(kind_of(cls, slot)),
             _ARITY[slot.arity],
             "result",
+            "–",
             yielded(cls, slot),
         )
         for slot in declared.results
     ]
     if rows:
-        yield Table(("operand", "type", "number", "access", "meaning"), tuple(rows))
+        yield Table(("operand", "type", "number", "access", "unit and range", "meaning"), tuple(rows))
+
+
+def _unit(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
+    found = unit_of(cls, slot, attribute)
+    return "–" if found is None else marked(str(found))
 
 
 def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
@@ -165,7 +181,9 @@ def _attributes(cls: type[PtoOp]) -> Iterator[Block]:
         values = codes(words) if words else plain(slot.kind.label)
         absent = code(_ENUM.sub(r"\1", str(defaults[slot.name]))) if slot.name in defaults else "absent"
         default = "needed" if slot.arity == "1" else absent
-        rows.append((f"`{slot.name}`", default, meaning(cls, slot, True), values))
+        unit = unit_of(cls, slot, True)
+        said = f"{meaning(cls, slot, True)}{f', in {unit.unit}' if unit is not None else ''}"
+        rows.append((f"`{slot.name}`", default, said, values))
     if rows:
         yield Table(("attribute", "default", "meaning", "values"), tuple(rows))
     said = [row for slot in signature(cls).attributes.values() for row in word_meanings(cls, slot)]
@@ -183,85 +201,27 @@ def _clauses(cls: type[PtoOp]) -> Iterator[Block]:
         yield Table(("clause", "", "meaning"), tuple(rows))
 
 
-def _effects(cls: type[PtoOp]) -> Iterator[Block]:
-    spec = op_spec(cls)
-    rows = [
-        ("reads", ", ".join([*(f"`%{name}`" for name in spec.reads), *spec.state_reads])),
-        ("writes", ", ".join([*(f"`%{name}`" for name in spec.writes), *spec.state_writes])),
-        ("keeps what is not written", codes(f"%{name}" for name in spec.in_place) if spec.in_place else ""),
-        ("besides", _EFFECTS[spec.effect] if spec.effect is not None else ""),
-    ]
-    yield Table(("", ""), tuple(row for row in rows if row[1]))
-    yield from _units(cls.name)
-    memories = _memories(example_of(cls.name).program)
-    if memories:
-        yield Table(("memory of the example", "bytes on a2a3", "bytes on a5", "aligned to"), tuple(memories))
-
-
-def _memories(program: str) -> list[tuple[str, ...]]:
-    profiles = [get_profile(name) for name in ("a2a3", "a5")]
-    found = dict.fromkeys(pointer or tile for pointer, tile in _SPACE.findall(program))
-    rows: list[tuple[str, ...]] = []
-    for name in found:
-        space = profiles[1].space_aliases.get(name)
-        if space is None:
-            continue
-        sizes = [str(profile.capacity.get(space) or "–") for profile in profiles]
-        label = f"`{name}`" if name == space else f"`{name}` (`{space}`)"
-        aligned = profiles[1].alignment[space].error
-        rows.append((label, *sizes, f"{aligned} bytes" if aligned > 1 else "–"))
-    return rows
-
-
-def _units(name: str) -> Iterator[Block]:
-    """What transfers count in, and the moves between locations that each target has."""
-    short = name.removeprefix("pto.")
-    profiles = [get_profile(target) for target in ("a2a3", "a5")]
-    units = [(profile.name, profile.burst_units[short]) for profile in profiles if short in profile.burst_units]
-    if units:
-        strides = {"start": "from start to start"}
-        yield Table(
-            ("target", "a length counts", "strides are"),
-            tuple((target, f"{unit.bytes} bytes", strides.get(unit.stride, "gaps")) for target, unit in units),
-        )
-    pairs = [(profile.name, _moves(profile).get(short, frozenset())) for profile in profiles]
-    rows = [(target, f"`{source}`", f"`{to}`") for target, found in pairs for source, to in sorted(found)]
-    if rows:
-        yield Text("Moves between locations:")
-        yield Table(("target", "from", "to"), tuple(rows))
-
-
-def _moves(profile: Profile) -> dict[str, frozenset[LocPair]]:
-    return {"tmov": profile.tmov_pairs, "textract": profile.textract_pairs, "tinsert": profile.tinsert_pairs}
-
-
 def _layouts(name: str) -> Iterator[Block]:
-    """The layouts of blocks that the locations of the example's tiles have."""
-    program = example_of(name).program
-    shown: set[str] = set()
-    for found in _LAYOUT.finditer(program):
-        location = found[1]
+    """The layouts of blocks that the locations of the example's tiles have, each once."""
+    having: dict[TileLayout, dict[str, list[str]]] = {}
+    for location in dict.fromkeys(found[1] for found in _LAYOUT.finditer(example_of(name).program)):
         for target in ("a2a3", "a5"):
             wanted = get_profile(target).layouts.get(location)
-            if wanted is None or wanted.native.slayout == "none_box":
-                continue
-            label = next(key for key, layout in BY_NAME.items() if layout == wanted.native[:2])
-            if (location, label) in shown or label in shown:
-                continue
-            shown.add(label)
-            yield Text(f"Tiles in `{location}` on {target} are {label}. {order(wanted.native)}")
-            yield picture(wanted.native)
+            if wanted is not None and wanted.native.slayout != "none_box":
+                having.setdefault(wanted.native, {}).setdefault(location, []).append(target)
+    for layout, places in having.items():
+        label = next(key for key, known in BY_NAME.items() if known == layout[:2])
+        where = " and ".join(f"`{location}` ({', '.join(chips)})" for location, chips in places.items())
+        yield Text(f"Tiles in {where} are {label}. {order(layout)}")
+        yield picture(layout)
 
 
-def _computed(cls: type[PtoOp], ran: Ran) -> Iterator[Block]:
-    text = computes(cls)
-    yield Code("text", text) if len(text) <= _FORMULA and "``" not in text else Text(plain(text))
+def _formula(cls: type[PtoOp], lines: tuple[str, ...]) -> Iterator[Block]:
+    if lines:
+        yield Code("text", "\n".join(lines))
     notes = _numerics(cls)
     if notes:
         yield Table(("", ""), tuple(notes))
-    if ran.python:
-        yield Text("A run executes, for the example:")
-        yield Code("python", "\n".join([*ran.python, *([""] if ran.numpy else []), *ran.numpy]))
 
 
 def _numerics(cls: type[PtoOp]) -> list[tuple[str, str]]:
@@ -325,14 +285,18 @@ def _mistake(name: str) -> Iterator[Block]:
         yield Code("console", found.message)
 
 
-def _rules(name: str) -> Iterator[Block]:
+_SEVERE = ("error", "warning", "info")
+
+
+def _constraints(name: str) -> Iterator[Block]:
+    """The rules, numbered: those that reject a program first."""
+    found = [rule for rule in rules_of(name) if not rule.id.startswith("parse-")]
+    found.sort(key=lambda rule: _SEVERE.index(rule.severity.label))
     rows = [
-        (_rule_link(rule), rule.severity.label, plain(rule.text))
-        for rule in rules_of(name)
-        if not rule.id.startswith("parse-")
+        (str(number), _rule_link(rule), rule.severity.label, plain(rule.text)) for number, rule in enumerate(found, 1)
     ]
     if rows:
-        yield Table(("rule", "severity", "demands"), tuple(rows))
+        yield Table(("", "rule", "severity", "demands"), tuple(rows))
 
 
 def _rule_link(rule: Rule) -> str:
@@ -345,8 +309,8 @@ def _related(name: str) -> Iterator[Block]:
     found = related(name)
     if found:
         yield Table(
-            ("operation", "computes"),
-            tuple((f"[`{other}`]({other}.md)", plain(computes(op_class(other)))) for other in found),
+            ("operation", "what it does"),
+            tuple((f"[`{other}`]({other}.md)", summary_of(other)) for other in found),
         )
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +50,7 @@ class Row(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What came of an example: findings of the verifier, rows of the run, what it printed, the generated Python and the
-    functions that this calls.
+    """What came of an example: findings of the verifier, rows of the run, what it printed.
 
     ``refused`` says why it is not run, or how the run ended.
     """
@@ -64,8 +58,6 @@ class Ran(NamedTuple):
     findings: tuple[Diagnostic, ...]
     rows: tuple[Row, ...] = ()
     printed: str = ""
-    python: tuple[str, ...] = ()
-    numpy: tuple[str, ...] = ()
     refused: str = ""
 
     @property
@@ -91,8 +83,6 @@ def run(example: Example) -> Ran:
         return Ran(found, refused=why)
     module = parse_program(SourceFile(_FILE, example.program), DiagnosticEngine())
     kernel = Kernel(module, ENTRY, example.target, RunOptions())
-    python = _python(kernel, example.name)
-    lines = tuple(numpy_lines(python, _constants(kernel)))
     printed = StringIO()
     try:
         values = _arguments(kernel)
@@ -101,20 +91,14 @@ def run(example: Example) -> Ran:
             returned = kernel.run(values)
     except (ProgramError, BindingError) as error:
         message = error.message if isinstance(error, ProgramError) else str(error)
-        return Ran(found, python=python, numpy=lines, refused=f"the run ends: {message}")
+        return Ran(found, refused=f"the run ends: {message}")
     rows = tuple(_rows(kernel, example.name, before, values, returned))
-    return Ran(found, rows, _beginning(printed.getvalue()), python, lines)
+    return Ran(found, rows, _beginning(printed.getvalue()))
 
 
 def _beginning(printed: str) -> str:
     lines = [line if len(line) <= _WIDTH else f"{line[:_WIDTH]} .." for line in printed.rstrip("\n").split("\n")]
     return "\n".join([*lines[:_LINES], *([".."] if len(lines) > _LINES else [])])
-
-
-def _constants(kernel: Kernel) -> dict[str, Any]:
-    """What the generated Python calls, by name."""
-    functions = kernel.compiled.functions.values()
-    return next((function.__globals__ for function in functions if isinstance(function, FunctionType)), {})
 
 
 def _copied(value: Any) -> Any:
@@ -205,75 +189,3 @@ def _text(value: Any) -> str:
         return str(int(value))
     number = value.item() if hasattr(value, "item") else value
     return f"{float(value):.6g}" if isinstance(number, float) or not isinstance(number, int) else str(number)
-
-
-def _python(kernel: Kernel, name: str) -> tuple[str, ...]:
-    """The lines that a run executes for the operation, as the compiler writes them."""
-    lines = kernel.listing.split("\n")
-    found: list[str] = []
-    taking = False
-    for line in lines:
-        text = line.strip()
-        if text.startswith("# "):
-            taking = f"{name} " in f"{text} " and not taking if not found else False
-        elif taking and text:
-            found.append(text)
-    return tuple(found)
-
-
-_MOST = 24
-_CALLED = re.compile(r"\b(k_\w+)\(")
-
-
-def numpy_lines(python: tuple[str, ...], constants: dict[str, Any]) -> list[str]:
-    """The source of the functions that the lines of a run call; long ones end with ``..``."""
-    lines: list[str] = []
-    for name in dict.fromkeys(_CALLED.findall("\n".join(python))):
-        if name in constants:
-            lines += _source(name, constants[name])
-    return lines
-
-
-def _source(name: str, value: Any) -> list[str]:
-    inner = getattr(value, "function", None) or getattr(value, "compute", None)
-    if isinstance(value, np.ufunc):
-        return [f"# {name} is numpy.{value.__name__}"]
-    if isinstance(owner := getattr(value, "__self__", None), np.ufunc):
-        return [f"# {name} is numpy.{owner.__name__}.{value.__name__}"]
-    if inner is not None and not inspect.isfunction(value):
-        return _source(name, inner)
-    target = value if inspect.isfunction(value) else inspect.getattr_static(type(value), "__call__", None)
-    if not inspect.isfunction(target) or not target.__module__.startswith("pto_dialect."):
-        return []
-    try:
-        text = textwrap.dedent(inspect.getsource(target)).rstrip()
-    except OSError:
-        return []
-    lines = _computing(text)
-    return [f"# {name}", *lines[:_MOST], *(["    .."] if len(lines) > _MOST else [])]
-
-
-def _computing(text: str) -> list[str]:
-    """The lines of a function without statements that can only raise an error."""
-    lines = text.split("\n")
-    try:
-        (function,) = ast.parse(text).body
-    except SyntaxError:  # A lambda inside of a table.
-        return lines
-    left_out: set[int] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.stmt) and _only_tests(node):
-            left_out.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    kept = [line for number, line in enumerate(lines, 1) if number not in left_out]
-    return kept if len(kept) > 1 else lines
-
-
-def _only_tests(node: ast.stmt) -> bool:
-    """Whether a statement does nothing but raise errors."""
-    if isinstance(node, ast.Raise):
-        return True
-    if isinstance(node, (ast.If, ast.For)):
-        return all(map(_only_tests, (*node.body, *node.orelse)))
-    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name.lstrip("_").startswith("check")

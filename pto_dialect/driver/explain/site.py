@@ -19,8 +19,9 @@ from pto_dialect.ir.core.registry import op_class
 from pto_dialect.runtime.kernels.refusals import reason
 from pto_dialect.targets.choice import get_profile
 
-from ..reference.operations import TITLES, computes, pipe, targets
+from ..reference.operations import TITLES, pipe, targets
 from .layouts import BY_NAME
+from .manual.prose import prose_of
 from .operation import operation_page
 from .page import Block, Code, Page, Picture, Section, Table, Text, code, plain, segments
 from .terms import terms
@@ -100,9 +101,11 @@ def _family(family: str) -> Page:
             ]
         )
         runs = "yes" if reason(name) is None else "no"
-        row = (f"[`{name}`]({name}.md)", plain(computes(cls)), pipe(cls), targets(cls) or "–", touched or "–", runs)
+        said = prose_of(name)
+        formula = "; ".join(map(plain, said.formula)) if len(said.formula) == 1 else "–"
+        row = (f"[`{name}`]({name}.md)", said.summary, formula, pipe(cls), targets(cls) or "–", touched or "–", runs)
         rows.append((*row, *_types(name)))
-    heads = ("operation", "computes", "pipe", "targets", "memory", "runs")
+    heads = ("operation", "what it does", "formula", "pipe", "targets", "memory", "runs")
     extra = ("types on a2a3", "types on a5") if rows and len(rows[0]) > len(heads) else ()
     if not extra:
         rows = [row[: len(heads)] for row in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 
 from .page import Block, Code, Page, Picture, Table, Text, plain, segments
 
@@ -59,14 +60,34 @@ def _paragraph(text: str) -> list[str]:
 
 
 def _table(table: Table) -> list[str]:
-    """Cells in columns; the last one is wrapped."""
+    """Cells in columns; those of the widest columns are wrapped until a line has room for all."""
     rows = [tuple(inline(cell) for cell in row) for row in table.rows]
-    heads = table.heads if any(table.heads) else None
-    widths = [max(len(row[column]) for row in (*rows, table.heads)) for column in range(len(table.heads) - 1)]
+    shown = (table.heads, *rows) if any(table.heads) else rows
+    widths = _widths(list(zip(*shown, strict=True)))
     lines: list[str] = []
-    for row in (*([heads] if heads else []), *rows):
-        begin = "".join(cell.ljust(width) + "  " for cell, width in zip(row, widths, strict=False))
-        room = max(WIDTH - 4 - len(begin), 36)
-        last = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
-        lines += [begin + last[0], *(" " * len(begin) + line for line in last[1:])]
+    for row in shown:
+        cells = [_folded_cell(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for number in range(max(map(len, cells))):
+            pieces = (cell[number] if number < len(cell) else "" for cell in cells)
+            line = "  ".join(piece.ljust(width) for piece, width in zip(pieces, widths, strict=True))
+            lines.append(line.rstrip())
     return lines
+
+
+def _folded_cell(cell: str, width: int) -> list[str]:
+    return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """The width of each column: as wide as its cells, or as its longest word, where all together are too wide."""
+    natural = [max(map(len, column)) for column in columns]
+    least = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    room = WIDTH - 4 - 2 * (len(columns) - 1)
+    limit = max(natural)
+    while limit > 1 and sum(_limited(natural, least, limit)) > room:
+        limit -= 1
+    return _limited(natural, least, limit)
+
+
+def _limited(natural: Sequence[int], least: Sequence[int], limit: int) -> list[int]:
+    return [max(min(width, limit), longest) for width, longest in zip(natural, least, strict=True)]

@@ -78,7 +78,7 @@ def _mistakes(example: Example) -> Iterator[tuple[str, str]]:
     is_operation = re.compile(rf"{re.escape(example.name)}(?![\w.])")
     at = next((number for number, line in enumerate(lines) if is_operation.search(line)), 0)
     end = at + 1
-    while end < len(lines) and lines[end].lstrip().startswith((":", "->", "outs(", "!pto", "{")):
+    while end < len(lines) and lines[end].lstrip().startswith((":", "->", "outs(", "pre_", "!pto", "{")):
         end += 1
     statement = "\n".join(lines[at:end])
     whole = lines[0].startswith(("func.func", "module"))

@@ -44,7 +44,7 @@ ACC_STORE = Clauses(
         Clause(
             "unit_flag",
             Form.CHOICE,
-            "waits for each fractal that the multiply-add before it finishes",
+            "waits for the accumulators that a product marks as finished; ``check_and_clear`` also takes the mark away",
             attribute="unit_flag",
             words=_UNIT_FLAG_WORDS,
             wrong_word="fixp-unit-flag-token",
@@ -53,7 +53,7 @@ ACC_STORE = Clauses(
         Clause(
             "pre_quant",
             Form.NAMED,
-            "converts the accumulator with a factor, or with one for each channel",
+            "converts each accumulator by a factor: a number, or the entry of its column; the mode names the types",
             operands=("pre_quant",),
             named=(("mode", "pre_quant_mode"),),
             required=("pre_quant", "pre_quant_mode"),
@@ -65,7 +65,7 @@ ACC_STORE = Clauses(
         Clause(
             "pre_relu",
             Form.NAMED,
-            "replaces negative numbers after the conversion, and bounds the others",
+            "replaces or scales negative numbers after pre_quant; ``clip`` bounds the result from above",
             words=("no_relu", "normal_relu", "scalar_relu", "vector_relu"),
             operands=("pre_relu",),
             named=(("mode", "pre_relu_mode"), ("clip", "clip_value")),
@@ -76,7 +76,7 @@ ACC_STORE = Clauses(
         Clause(
             "layout",
             Form.KEYWORD,
-            "the order of the elements at the destination",
+            "the order of the elements at the destination: rows (also without the clause), columns, or fractals",
             keywords=("nz2nd", "nz2dn", "nz2nz"),
             attribute="mode",
             by_keyword=(("nz2dn", "loop0_src_stride"), ("nz2nz", "split")),
@@ -85,7 +85,7 @@ ACC_STORE = Clauses(
         Clause(
             "loop3",
             Form.OPERANDS,
-            "repeats the transfer: count, distance at the source, distance at the destination",
+            "repeats the transfer: count, distance in L0C, distance at the destination",
             operands=("loop3_count", "loop3_src_stride", "loop3_dst_stride"),
             incomplete=DiagnosticText(
                 "fixp-loop3-arity",
@@ -96,7 +96,7 @@ ACC_STORE = Clauses(
         Clause(
             "sat/nosat",
             Form.KEYWORD,
-            "what becomes of numbers that the destination cannot hold",
+            "what becomes of numbers beyond the range: its end (``sat``), or infinity or the low bits (``nosat``)",
             keywords=("sat", "nosat"),
             attribute="sat_mode",
             options=(("sat", "preserve_nan", "sat_preserve_nan"),),
@@ -132,16 +132,22 @@ MAD = Clauses(
         Clause(
             "unit_flag",
             Form.CHOICE,
-            "marks each fractal that is finished for the write-back",
+            "hands accumulators over: ``check_only`` checks that they may be written, ``check_and_set`` also marks "
+            "them as finished for the write-back",
             attribute="unit_flag_mode",
             wrong_word="mad-unit-flag-token",
             incomplete=DiagnosticText("mad-unit-flag-token", "unit_flag needs a mode", "unit_flag(check_only)"),
         ),
-        Clause("disable_gemv", Form.FLAG, "multiplies one row as a matrix", attribute="disable_gemv"),
+        Clause(
+            "disable_gemv",
+            Form.FLAG,
+            "for m = 1: the left operand lies in fractals, not as one contiguous row; the product is the same",
+            attribute="disable_gemv",
+        ),
         Clause(
             "sat/nosat",
             Form.KEYWORD,
-            "what becomes of sums that overflow",
+            "for floats: ``sat`` limits infinite operands and results and takes NaN as 0; ``nosat`` follows IEEE",
             keywords=("sat", "nosat"),
             attribute="sat_mode",
             wrong_option=DiagnosticText("mad-clause-unknown", "{0} of a multiply-add takes no option", "remove (..)"),
@@ -152,12 +158,12 @@ MAD = Clauses(
         Clause(
             "tf32_mode",
             Form.CHOICE,
-            "how f32 is rounded to tf32",
+            "for f32: rounds both operands to TF32 before they are multiplied; sums and results stay f32",
             attribute="tf32_mode",
             wrong_word="mad-tf32-token",
             incomplete=DiagnosticText("mad-tf32-token", "tf32_mode needs a rounding", "tf32_mode(round_even)"),
         ),
-        Clause("n_dir", Form.FLAG, "goes along n first", attribute="n_dir"),
+        Clause("n_dir", Form.FLAG, "produces the results along n first; their values do not change", attribute="n_dir"),
     ),
 )
 

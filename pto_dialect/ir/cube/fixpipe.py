@@ -78,14 +78,14 @@ class MteL0cGmOp(
     text=_in_text("sid", "l2_cache_ctrl"),
     typed=_typed("sid", "l2_cache_ctrl"),
 ):
-    """L0C to global memory; ``destination`` is read as well when an atomic clause is given."""
+    """destination = source (L0C to global memory), converted and arranged as the clauses say, or combined with it."""
 
     atomic_type = opt_attr_def(enum("acc_store_atomic_type"))
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
 
 
 class MteL0cL1Op(WriteBackOp, RepeatedWriteBackOp, name="pto.mte_l0c_l1", in_braces=("atomic_type", "atomic_op")):
-    """L0C to L1."""
+    """destination = source (L0C to L1), converted and arranged as the clauses say."""
 
     atomic_type = opt_attr_def(enum("acc_store_atomic_type"))
     atomic_op = opt_attr_def(enum("acc_store_atomic_op"))
@@ -99,7 +99,7 @@ class MteL0cUbOp(
     text=_in_text("sub_blockid"),
     typed=_typed("sub_blockid"),
 ):
-    """L0C to the unified buffer of one vector core (``sub_blockid``) or split over both."""
+    """destination = source (L0C to the unified buffer of one vector core, ``sub_blockid``, or split over both)."""
 
     dst_mode = attr_def(enum("acc_store_ub_dst_mode"))
 

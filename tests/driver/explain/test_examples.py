@@ -73,12 +73,6 @@ def test_a_run_shows_what_comes_out(name: str, row: str) -> None:
     assert [one.elements for one in rows if one.way == "out"] == [row]
 
 
-def test_a_run_shows_the_lines_that_compute() -> None:
-    ran = run(example_of("pto.tadd"))
-    assert ran.python == ("k_add(a_src0, a_src1, a_dst)",)
-    assert ran.numpy == ("# k_add is numpy.add",)
-
-
 def test_what_is_printed_is_shown_in_short() -> None:
     lines = run(example_of("pto.tprint")).printed.split("\n")
     assert lines[0] == "TPRINT 32x32" and lines[-1] == ".." and len(lines) == 7

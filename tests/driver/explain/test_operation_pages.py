@@ -38,7 +38,7 @@ def test_a_page_has_all_of_an_operation(name: str) -> None:
     page = operation_page(name)
     assert page.title == name and page.summary
     titles = [section.title for section in page.sections]
-    assert {"Overview", "Forms", "What is computed", "Example", "A mistake", "Source"} <= set(titles)
+    assert {"Mechanism", "Example", "Overview", "Syntax", "A mistake", "Effects", "Targets", "Source"} <= set(titles)
     declared = signature(op_class(name))
     wanted = [f"`%{slot.name.rstrip('_')}`" for slot in (*declared.operands, *declared.results)]
     assert [row[0] for row in cells(page, "Operands")] == wanted if wanted else "Operands" not in titles
@@ -124,13 +124,14 @@ def test_words_are_told_with_what_they_mean() -> None:
 def test_operands_are_as_the_rules_want_them() -> None:
     kinds = {name: [row[1] for row in cells(operation_page(f"pto.{name}"), "Operands")] for name in ("tcvt", "mad")}
     assert kinds["tcvt"] == ["a tile"] * 4 and kinds["mad"][3:] == ["i64"] * 3
+    assert [kind.rpartition(" in ")[2] for kind in kinds["mad"][:3]] == ["`l0a`", "`l0b`", "`l0c`"]
     assert next(row[1] for row in cells(operation_page("pto.tload"), "Operands")) == "a tile or view"
 
 
 def test_transfers_say_what_they_count_in() -> None:
     rows = {row[0]: row[4] for row in cells(operation_page("pto.copy_gm_to_ubuf"), "Operands")}
-    assert rows["`%len_burst`"] == "length of a burst, in bytes"
-    assert rows["`%gm_stride`"].endswith("in bytes, from the start of one burst to the start of the next")
+    assert rows["`%len_burst`"] == "bytes; at least 0"
+    assert rows["`%gm_stride`"] == "bytes, from the start of a burst to the start of the next; at least 0"
 
 
 def test_the_pipe_of_flags_is_that_of_their_attribute() -> None:
@@ -143,11 +144,6 @@ def test_the_mistake_is_one_of_the_operation() -> None:
     for name, rule in (("pto.tpop", "pipe-entry-type"), ("pto.mem_bar", "sync-membar-kind")):
         section = next(one for one in operation_page(name).sections if one.title == "A mistake")
         assert f"[{rule}]" in str(section)
-
-
-def test_computing_lines_stand_without_tests() -> None:
-    text = render(operation_page("pto.mad"))
-    assert "left, right = self._operands" in text and "raise Fault" not in text
 
 
 def test_a_terminal_tells_where_sources_are() -> None:

@@ -46,7 +46,7 @@ def test_an_unknown_page_is_none() -> None:
 
 
 def test_cells_hold_no_characters_with_a_meaning() -> None:
-    text = page_at("operations/pto.tshl.md")
+    text = page_at("operations/families/tile_elementwise.md")
     assert "src0\\[i,j\\] &lt;&lt; src1\\[i,j\\]" in text
     for block in re.findall(r"(?:^\|.*\n)+", page_at("operations/pto.mad.md"), re.MULTILINE):
         assert len({line.count("|") for line in block.splitlines()}) == 1

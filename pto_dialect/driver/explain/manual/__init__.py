@@ -1,0 +1,1 @@
+"""What the page of an operation says in sentences, from the tables beside this module."""
