@@ -86,7 +86,7 @@ async def test_hover_tells_what_an_operation_does(client) -> None:
     words = await hovered(client, place("pto.mad", "pto.mad"))
     assert "**pto.mad**" in words
     assert "`%lhs`" in words
-    assert words.index("`unit_flag`: marks") < words.index("what becomes of sums")
+    assert words.index("`unit_flag`: hands") < words.index("for floats")
 
 
 async def test_hover_decodes_types_and_values(client) -> None:

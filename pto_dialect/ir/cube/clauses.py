@@ -163,7 +163,7 @@ MAD = Clauses(
             wrong_word="mad-tf32-token",
             incomplete=DiagnosticText("mad-tf32-token", "tf32_mode needs a rounding", "tf32_mode(round_even)"),
         ),
-        Clause("n_dir", Form.FLAG, "produces the results along n first; their values do not change", attribute="n_dir"),
+        Clause("n_dir", Form.FLAG, "produces the results along n first; values are the same", attribute="n_dir"),
     ),
 )
 

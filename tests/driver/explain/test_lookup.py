@@ -20,8 +20,8 @@ DOCS = Path(__file__).parents[3] / "docs"
 @pytest.mark.parametrize(
     ("word", "beginning"),
     [
-        ("pto.mad", "pto.mad: dst = lhs·rhs"),
-        ("tadd", "pto.tadd: dst[i,j] = src0[i,j] + src1[i,j]"),
+        ("pto.mad", "pto.mad: Multiplies two matrices"),
+        ("tadd", "pto.tadd: Adds two tiles"),
         ("TADD", "pto.tadd: "),
         ("tmatmul_acc", "pto.tmatmul.acc: "),
         ("mad-space", "mad-space: lhs lies in l0a"),

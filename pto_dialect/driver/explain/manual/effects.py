@@ -73,7 +73,7 @@ def _order(cls: type[PtoOp]) -> str:
 
 
 def differences(cls: type[PtoOp]) -> Iterator[Block]:
-    """What the targets have in different ways: the operation itself, its element types, units and memories."""
+    """What the targets have differently: the operation itself, element types, units and memories."""
     having = [target for target in targets(cls).split(", ") if target]
     rows = [("has the operation", *("yes" if target in having else "no" for target in _TARGETS)), *_elements(cls)]
     rows += [(f"a length of `{cls.name}` counts", *counted) for counted in _counted(cls)]

@@ -74,7 +74,7 @@ def _entries() -> tuple[dict[str, str], dict[str, list[_Entry]], dict[str, _Entr
 
 
 def _lines() -> Iterator[tuple[_Entry, list[str], str]]:
-    """The lines below the headings of all files, each with its entry and the words of the heading."""
+    """The lines below the headings of all files, each with its entry and the parts of the heading."""
     for name in FILES:
         entry, words = _Entry(), ["#", ""]
         text = files("pto_dialect.driver.explain.manual").joinpath(f"{name}.txt").read_text(encoding="utf-8")
@@ -87,13 +87,14 @@ def _lines() -> Iterator[tuple[_Entry, list[str], str]]:
 
 @cache
 def prose_of(name: str) -> Prose:
-    """What is said about operation ``name``, by all entries that name it and by that of its family."""
+    """The texts about operation ``name``, by all entries that name it and by that of its family."""
     summaries, own, families = _entries()
     entries = own.get(name, [])
     paragraphs = (*(entry.paragraph for entry in entries), families[OPS[name][0]].paragraph)
     formula = tuple(line for entry in entries for line in entry.formula)
     effects = tuple(line for entry in entries for line in entry.effects)
-    return Prose(summaries[name], tuple(filter(None, paragraphs)), formula or _declared(name), effects)
+    summary = summaries.get(name) or f"{computes(op_class(name))}."
+    return Prose(summary, tuple(filter(None, paragraphs)), formula or _declared(name), effects)
 
 
 def marked(text: str) -> str:
