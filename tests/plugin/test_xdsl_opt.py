@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from sampling import sampled
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
@@ -105,7 +106,7 @@ def test_finding_the_plug_in_loads_no_operation() -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(EXAMPLES, 3), ids=lambda path: path.stem)
 def test_examples_are_read_verified_and_printed(path: Path, xdsl_opt) -> None:
     text = path.read_text(encoding="utf-8")
     canonical = pto_dialect.print_module(pto_dialect.parse(text))
@@ -115,7 +116,7 @@ def test_examples_are_read_verified_and_printed(path: Path, xdsl_opt) -> None:
         assert module.is_structurally_equivalent(pto_dialect.parse(text))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(EXAMPLES, 3), ids=lambda path: path.stem)
 def test_generic_text_is_read_by_the_parser_of_xdsl(path: Path, xdsl_opt) -> None:
     module = pto_dialect.parse(path.read_text(encoding="utf-8"))
     read = parse_generic(pto_dialect.print_module(module, generic=True))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from parse_helpers import parsed
 from product_programs import DTYPES, Writer
+from sampling import sampled
 
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.compile.held import Tile, _fills, _is_foreign, _multiplies, _overlapping, _passes_on
@@ -62,7 +63,7 @@ SHARED = ("nothing", "all", "in part", "the written one")
 @pytest.mark.parametrize("part", range(8))
 def test_generated_programs_leave_the_same_buffers(part: int) -> None:
     held = 0
-    for seed in range(part * 15, part * 15 + 15):
+    for seed in sampled(range(part * 15, part * 15 + 15), 2):
         writer = Writer(seed)
         text = writer.text()
         for sharing in SHARED if writer.element == "f32" else SHARED[:1]:

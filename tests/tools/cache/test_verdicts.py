@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from sampling import sampled
 
 from pto_dialect.accel.cache import read_private, write_private
 from pto_dialect.diagnostics.engine import DiagnosticOptions
@@ -104,7 +105,7 @@ def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- the same result
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(LIT_TESTS).as_posix())
+@pytest.mark.parametrize("file", sampled(FILES, 3), ids=lambda file: file.relative_to(LIT_TESTS).as_posix())
 def test_what_lit_tests_give_comes_back(file: Path, kept: Verdicts) -> None:
     text = file.read_text(encoding="utf-8")
     schematic = "--allow-schematic" in text
