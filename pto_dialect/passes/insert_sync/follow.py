@@ -140,7 +140,7 @@ class Follower(Runner):
         self.depth = sequence.depth
         self.needs: list[Need] = []
         self.collects = True
-        """Whether leaves are asked for what they depend on; without it they only run."""
+        """Whether leaves are queried for what they depend on; without it they only run."""
         self.stops = False
         """Whether the first dependence ends it, by :class:`UnorderedError`."""
         self.channels: list[Channel] = []
