@@ -11,7 +11,7 @@ HEAD = """!V = !pto.partition_tensor_view<1x64xf32>
 !T = !pto.tile_buf<vec, 1x64xf32>
 !M = !pto.multi_tile_buf<!T, count=3>
 """.replace("<!T,", "<!pto.tile_buf<vec, 1x64xf32>,")
-NUMBERS = (0, 1, 2, 3, 4, 7, 64, 1000)
+NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 17, 19, 64, 1000)
 ADDRESSES = {"x": 0, "y": 256, "z": 512, "w": 640}
 """Tiles of 256 bytes; the last two overlap."""
 PIPES = ("MTE2", "V", "MTE3")
@@ -25,34 +25,93 @@ class Block:
     body: list[Statement] = field(default_factory=list)
 
 
-Statement = str | Block
+@dataclass
+class Repeat(Block):
+    """A loop that runs as long as memory says so, with the statements ``before`` in the region that decides."""
+
+    before: list[Statement] = field(default_factory=list)
 
 
-def lines_of(statements: list[Statement], depth: int = 2) -> Iterator[str]:
+@dataclass(frozen=True)
+class Question:
+    """A truth value that memory gives, which is another one in each iteration of ``indices``.
+
+    So that calls can be enumerated, ``answered`` texts compute it from the argument ``%s`` instead."""
+
+    name: str
+    indices: tuple[str, ...]
+    salt: int
+
+    def lines(self, answered: bool) -> Iterator[str]:
+        total = f"{self.name}_0"
+        yield f"{total} = arith.addi %s, %c{self.salt} : index"
+        for number, (index, factor) in enumerate(zip(self.indices, (5, 3, 11, 13, 17, 19), strict=False)):
+            yield f"{self.name}_m{number} = arith.muli {index}, %c{factor} : index"
+            yield f"{self.name}_{number + 1} = arith.addi {self.name}_{number}, {self.name}_m{number} : index"
+            total = f"{self.name}_{number + 1}"
+        if answered:
+            yield f"{self.name}_square = arith.muli {total}, {total} : index"
+            yield f"{self.name}_rest = arith.remui {self.name}_square, %c7 : index"
+            yield f"{self.name} = arith.cmpi sgt, {self.name}_rest, %c1 : index"
+        else:
+            yield f"{self.name}_is = pto.load_scalar %memory[{total}] : !pto.ptr<i32, gm> -> i32"
+            yield f"{self.name} = arith.cmpi sgt, {self.name}_is, %zero : i32"
+
+
+Statement = str | Block | Question
+
+
+def lines_of(statements: list[Statement], depth: int = 2, answered: bool = False) -> Iterator[str]:
     for statement in statements:
         if isinstance(statement, str):
             yield from ("  " * depth + line for line in statement.split("\n"))
+        elif isinstance(statement, Question):
+            yield from ("  " * depth + line for line in statement.lines(answered))
+        elif isinstance(statement, Repeat):
+            yield from ("  " * depth + line for line in _repeated(statement, depth, answered))
         else:
             yield "  " * depth + statement.head
-            yield from lines_of(statement.body, depth + 1)
+            yield from lines_of(statement.body, depth + 1, answered)
             yield "  " * depth + "}"
 
 
-def function_text(name: str, body: list[Statement]) -> str:
-    """A function with arguments %n and %a, %b, %d in global memory around some statements."""
+def _repeated(loop: Repeat, depth: int, answered: bool) -> Iterator[str]:
+    """The lines of a loop whose condition memory gives; answered ones end after three iterations."""
+    name = loop.head
+    yield f"{name}_end = scf.while ({name}_b = %c0) : (index) -> index {{"
+    yield from (line.removeprefix("  " * depth) for line in lines_of(loop.before, depth + 1, answered))
+    if answered:
+        yield f"  {name}_few = arith.cmpi slt, {name}_b, %c3 : index"
+        yield f"  {name}_more = arith.andi {name}_on, {name}_few : i1"
+    yield f"  scf.condition({name}_{'more' if answered else 'on'}) {name}_b : index"
+    yield "} do {"
+    yield f"^bb0({name}: index):"
+    yield from (line.removeprefix("  " * depth) for line in lines_of(loop.body, depth + 1, answered))
+    yield f"  {name}_next = arith.addi {name}, %c1 : index"
+    yield f"  scf.yield {name}_next : index"
+    yield "}"
+
+
+def function_text(name: str, body: list[Statement], answered: bool = False) -> str:
+    """A function with arguments %n and %a, %b, %d in global memory around some statements; with %s and %memory if they
+    ask memory."""
     constants = [f"    %c{number} = arith.constant {number} : index" for number in NUMBERS]
+    constants.append("    %zero = arith.constant 0 : i32")
     tiles = [
         f"    %p{at} = arith.constant {at} : i64\n    %{tile} = pto.alloc_tile addr = %p{at} : !T"
         for tile, at in ADDRESSES.items()
     ]
     slots = ["    %p4096 = arith.constant 4096 : i64", "    %m = pto.alloc_multi_tile addr = %p4096 : !M"]
     view = ["    %dv = pto.make_tensor_view %d, shape = [%c1000, %c64], strides = [%c64, %c1] : !G"]
-    head = f"  func.func @{name}(%a: !V, %b: !V, %d: !pto.ptr<f32, gm>, %n: index) {{"
-    return "\n".join([head, *constants, *tiles, *slots, *view, *lines_of(body), "    return", "  }", ""])
+    lines = list(lines_of(body, answered=answered))
+    asks = ", %s: index, %memory: !pto.ptr<i32, gm>" if any("= arith.addi %s, " in line for line in lines) else ""
+    arguments = f"%a: !V, %b: !V, %d: !pto.ptr<f32, gm>, %n: index{asks}"
+    head = f"  func.func @{name}({arguments}) {{"
+    return "\n".join([head, *constants, *tiles, *slots, *view, *lines, "    return", "  }", ""])
 
 
-def module_text(functions: dict[str, list[Statement]], target: str = "a5") -> str:
-    texts = "\n".join(function_text(name, body) for name, body in functions.items())
+def module_text(functions: dict[str, list[Statement]], target: str = "a5", answered: bool = False) -> str:
+    texts = "\n".join(function_text(name, body, answered) for name, body in functions.items())
     return f'{HEAD}module attributes {{pto.target_arch = "{target}"}} {{\n{texts}}}\n'
 
 
@@ -63,10 +122,12 @@ def flag(word: str, source: str, target: str, number: int | str) -> str:
 
 
 class Generator:
-    """One random function; the same for the same seed."""
+    """One random function; the same for the same seed. With ``memory`` there are branches and loops on what memory
+    gives."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, memory: bool = False):
         self.random = Random(seed)
+        self.memory = memory
         self.names = 0
         self.loops: list[str] = []
         self.last: dict[str, str] = {}
@@ -122,6 +183,8 @@ class Generator:
     # ------------------------------------------------------------ control flow
 
     def loop(self, depth: int) -> list[Statement]:
+        if self.memory and self.random.random() < 0.4:
+            return self.repeat(depth)
         kind = self.random.choice((self.serial, self.token, self.ring, self.ring, self.locked))
         before, upper = self.bound()
         index = self.fresh("i")
@@ -131,6 +194,20 @@ class Generator:
         result = kind(block, depth)
         self.loops.pop()
         return [*before, *result]
+
+    def repeat(self, depth: int) -> list[Statement]:
+        """A loop that runs as long as memory says so."""
+        name = self.fresh("k")
+        block = Repeat(name)
+        self.loops.append(f"{name}_b")
+        block.before = [*(self.works(depth) if self.random.random() < 0.3 else ()), self.question(f"{name}_on")]
+        self.loops[-1] = name
+        result = self.random.choice((self.serial, self.serial, self.token, self.locked))(block, depth)
+        self.loops.pop()
+        return result
+
+    def question(self, name: str) -> Question:
+        return Question(name, tuple(self.loops), self.random.randint(0, 7))
 
     def bound(self) -> tuple[list[Statement], str]:
         outer = [("", self.loops[-1])] if self.loops else []
@@ -203,6 +280,12 @@ class Generator:
     def branch(self, depth: int) -> list[Statement]:
         value = self.loops[-1] if self.loops and self.random.random() < 0.7 else "%n"
         rest, condition = self.fresh("r"), self.fresh("is")
+        if self.memory and self.random.random() < 0.6:
+            asked = self.question(condition)
+            branch = Block(f"scf.if {condition} {{", self.inside(depth))
+            # What the same answer decides again may belong together.
+            again = [Block(f"scf.if {condition} {{", self.inside(depth))] if self.random.random() < 0.2 else []
+            return [asked, branch, *again]
         limit = self.random.choice(("%c0", "%c1", "%c2", "%c3"))
         if self.random.random() < 0.5:
             tests: list[Statement] = [
@@ -219,6 +302,8 @@ def places_of(body: list[Statement]) -> Iterator[tuple[list[Statement], int]]:
     """Every statement: the list that has it, and its index."""
     for index, statement in enumerate(body):
         yield body, index
+        if isinstance(statement, Repeat):
+            yield from places_of(statement.before)
         if isinstance(statement, Block):
             yield from places_of(statement.body)
 

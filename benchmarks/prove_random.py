@@ -1,10 +1,12 @@
 """Random functions: does ``pto prove`` agree with brute force?
 
-Usage: python benchmarks/prove_random.py [--count N] [--seed S] [--high H] [--target CHIP]
+Usage: python benchmarks/prove_random.py [--count N] [--seed S] [--high H] [--target CHIP] [--memory]
 
 Each function has loops over tiles and slots, branches, flags, barriers and buffer ids; a third has one signal less or
 elsewhere.  A proven function may have no fault for arguments up to H, and a witness must be a fault, with the smallest
-arguments.  A function that disagrees is printed as small as possible.  The exit code is 1 if there is one.
+arguments.  With ``--memory`` branches and loops ask memory; for brute force an argument answers, so that what is
+proven or refuted must be so for all its values.  A function that disagrees is printed as small as possible.  The exit
+code is 1 if there is one.
 """
 
 from __future__ import annotations
@@ -53,14 +55,38 @@ def agreement(judge: Judge, entry: Entry, numbers: Range) -> Outcome:
     return judged(witness, known, faults)
 
 
-def outcomes(functions: dict[str, list[Statement]], numbers: Range, target: str) -> dict[str, Outcome]:
+def agreement_of_memory(judge: Judge, entry: Entry, numbers: Range) -> Outcome:
+    """Whether a verdict agrees with brute force over answers of memory, as far as these are modelled."""
+    if entry["verdict"] == "undecided":
+        return Outcome("undecided", str(entry["reason"]))
+    answers = range(14)
+    try:
+        if entry["verdict"] == "proven":
+            for n in range(max(numbers.low, 0), numbers.high + 1):
+                for s in answers:
+                    if judge.faults({"n": n, "s": s}):
+                        return Outcome("wrong", f"proven, but refuted with n = {n}, s = {s}")
+            return Outcome("right", "proven")
+        n = entry["witness"]["arguments"].get("n", 0)
+        free = [s for s in answers if not judge.faults({"n": n, "s": s})]
+        return Outcome("wrong", f"no fault with n = {n}, s = {free[0]}") if free else Outcome("right", "refuted")
+    except Unmodelled as error:
+        return Outcome("not modelled", str(error))
+
+
+def outcomes(
+    functions: dict[str, list[Statement]], numbers: Range, target: str, memory: bool = False
+) -> dict[str, Outcome]:
     text = module_text(functions, target)
     module = parse(text, "random.pto")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.pto"
         path.write_text(text, encoding="utf-8")
         entries = proofs(path)
-    return {name: agreement(Judge(module, name), stated(entries[name]), numbers) for name in functions}
+    if memory:
+        module = parse(module_text(functions, target, answered=True), "answered.pto")
+    agrees = agreement_of_memory if memory else agreement
+    return {name: agrees(Judge(module, name), stated(entries[name]), numbers) for name in functions}
 
 
 def is_bad(result: Outcome) -> bool:
@@ -82,14 +108,14 @@ def smaller(body: list[Statement]) -> Iterator[list[Statement]]:
             yield again
 
 
-def reduced(body: list[Statement], numbers: Range, target: str) -> list[Statement]:
+def reduced(body: list[Statement], numbers: Range, target: str, memory: bool) -> list[Statement]:
     """A function that still disagrees although nothing can be left out."""
     progress = True
     while progress:
         progress = False
         for less in smaller(body):
             try:
-                bad = is_bad(outcomes({"f": less}, numbers, target)["f"])
+                bad = is_bad(outcomes({"f": less}, numbers, target, memory)["f"])
             except Exception:  # a text that is no program
                 bad = False
             if bad:
@@ -104,7 +130,8 @@ def reduced(body: list[Statement], numbers: Range, target: str) -> list[Statemen
 @click.option("--high", type=click.IntRange(0), default=7, show_default=True, help="Largest argument of brute force.")
 @click.option("--target", type=click.Choice(["a5", "a2a3"]), default="a5", show_default=True, help="Chip.")
 @click.option("--reduce/--no-reduce", default=True, show_default=True, help="Make functions that disagree small.")
-def main(count: int, seed: int, high: int, target: str, reduce: bool) -> None:
+@click.option("--memory", is_flag=True, help="Branches and loops ask memory.")
+def main(count: int, seed: int, high: int, target: str, reduce: bool, memory: bool) -> None:
     """Compare the verdicts about random functions with brute force."""
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -112,11 +139,11 @@ def main(count: int, seed: int, high: int, target: str, reduce: bool) -> None:
     for start in range(seed, seed + count, BATCH):
         functions: dict[str, list[Statement]] = {}
         for number in range(start, min(start + BATCH, seed + count)):
-            body = Generator(number).function()
+            body = Generator(number, memory).function()
             if number % 3 == 0:
                 damaged(body, Random(number))
             functions[f"f{number}"] = body
-        for name, result in outcomes(functions, numbers, target).items():
+        for name, result in outcomes(functions, numbers, target, memory).items():
             counts[result.kind] += 1
             counts["proven"] += result.kind == "right" and result.why == "proven"
             counts["not smallest"] += result.kind == "right" and not result.smallest
@@ -124,7 +151,7 @@ def main(count: int, seed: int, high: int, target: str, reduce: bool) -> None:
             if is_bad(result):
                 print(f"{name}: {result.kind}: {result.why}")
                 if reduce:
-                    print(module_text({name: reduced(functions[name], numbers, target)}, target))
+                    print(module_text({name: reduced(functions[name], numbers, target, memory)}, target))
     print(f"{count} functions: {', '.join(f'{number} {kind}' for kind, number in counts.items() if number)}")
     for reason, number in reasons.most_common(5):
         print(f"  {number} undecided: {reason}" if number else "")

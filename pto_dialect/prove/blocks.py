@@ -1,4 +1,5 @@
-"""Branches between blocks that never go back: under which conditions each block runs, and what it receives.
+"""Branches between blocks: their order, and where none goes back, under which conditions each block runs, and what it
+receives.
 
 Source: docs/reference/order-proof.md, "Model".
 """
@@ -19,12 +20,12 @@ from .places import MEMORY, Place, Places
 from .values import Numbers
 
 
-def forward_order(region: Region) -> list[Block] | None:
-    """The blocks that the first one reaches, each after those before it; ``None`` if a branch goes back."""
+def blocks_in_order(region: Region) -> tuple[list[Block], bool]:
+    """The blocks that the first one reaches, each after those before it, and whether a branch goes back."""
     done: list[Block] = []
-    active: set[Block] = set()
+    seen, active = {region.blocks[0]}, {region.blocks[0]}
+    goes_back = False
     stack: list[tuple[Block, Iterator[Block]]] = [(region.blocks[0], _successors(region.blocks[0]))]
-    active.add(region.blocks[0])
     while stack:
         block, rest = stack[-1]
         following = next(rest, None)
@@ -33,11 +34,17 @@ def forward_order(region: Region) -> list[Block] | None:
             active.discard(block)
             done.append(block)
         elif following in active:
-            return None
-        elif following not in done:
+            goes_back = True
+        elif following not in seen:
+            seen.add(following)
             active.add(following)
             stack.append((following, _successors(following)))
-    return done[::-1]
+    return done[::-1], goes_back
+
+
+def numbers_of_successors(block: Block, order: Sequence[Block]) -> tuple[int, ...]:
+    """The positions in ``order`` of the blocks that may follow one."""
+    return tuple(dict.fromkeys(map(order.index, _successors(block))))
 
 
 def _successors(block: Block) -> Iterator[Block]:

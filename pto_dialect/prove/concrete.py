@@ -45,6 +45,11 @@ class Instance:
     """Its number among the operations of its pipe."""
 
     @property
+    def is_vague(self) -> bool:
+        """Whether it is not known what it orders."""
+        return self.statement.is_vague(self.certain)
+
+    @property
     def turns(self) -> int:
         """How many iterations lie before it, those of all loops together."""
         return sum(self.values[loop.ordinal] for loop in self.statement.loops)
@@ -249,7 +254,7 @@ class Run:
         if signal is None:
             self._add(unit, one)
             return
-        if signal.kind == "join":
+        if signal.kind == "join" and not one.is_vague:
             self.joins[unit.core] = one
             return
         number = evaluate(signal.number, one.values)
@@ -318,7 +323,7 @@ class Run:
 
     def _ready(self, one: Instance) -> bool:
         signal = one.statement.signal
-        if signal is None or signal.is_vague or signal.kind not in ("wait", "take"):
+        if signal is None or one.is_vague or signal.kind not in ("wait", "take"):
             return True
         assert one.key is not None
         return bool(self.tokens.get(one.key))
@@ -331,7 +336,7 @@ class Run:
             self._finish(one, unit)
             return
         assert one.key is not None
-        if signal.is_vague:
+        if one.is_vague:
             if self.ordered:
                 self._vague(unit, signal)
         elif signal.kind in ("set", "post"):

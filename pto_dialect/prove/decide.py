@@ -16,7 +16,8 @@ from xdsl.ir import Operation
 
 from .concrete import Fault, FaultKind, Limit, Run
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, holds, symbols_of
-from .model import Model, UndecidedError
+from .flow import Flow, OpenError
+from .model import UNDETERMINED, Model, Statement, UndecidedError
 from .relations import Relations, Suspicion, library
 
 BLOCK = "block"
@@ -29,6 +30,8 @@ _LONG = 600_000
 """The same for the first replay of a suspicion."""
 _SHARE = 0.8
 """The part of the time that sets may take; replays take the rest."""
+_SHARE_OF_PATHS = 0.4
+"""The part that the walk along all control-flow paths may take, where sets may decide after it."""
 _REPLAYS = 60
 """Calls of which each is replayed before a suspicion is left undecided."""
 
@@ -66,13 +69,60 @@ class Verdict:
 def decide(model: Model, seconds: float = SECONDS) -> Verdict:
     """The verdict about ``model`` within some processor time. Raises :class:`UndecidedError`, and
     ``ModuleNotFoundError`` where the library for sets is needed and not installed."""
-    if not used_symbols(model):
+    started = process_time()
+    relations = _Lazy(model, seconds)
+    signal = model.undetermined
+    open_ = _on_all_paths(model, relations, started + (1 if signal else _SHARE_OF_PATHS) * seconds)
+    if open_ is None:
+        return _verdict(model, Answer.PROVEN)
+    if signal is not None:
+        reason = f"whether it runs, or how often, {UNDETERMINED}"
+        raise UndecidedError(open_.op or signal.op, open_.reason if open_.op is not None else reason)
+    if not used_symbols(model) and not _has_open_loop(model):
         try:
             return _of_run(model, process_time() + _SHARE * seconds / 2)
         except UndecidedError as error:
             if error.op is not None:
                 raise
-    return _for_all(model, seconds)
+    return _for_all(model, relations, started + seconds)
+
+
+def _has_open_loop(model: Model) -> bool:
+    """Whether nobody knows how often some loop runs."""
+    return any(loop.goes_on is None for one in model.statements for loop in one.loops)
+
+
+class _Lazy:
+    """The relations of a model, made when they are needed."""
+
+    def __init__(self, model: Model, seconds: float) -> None:
+        self.model = model
+        self.seconds = seconds
+        self._found: Relations | None = None
+
+    def get(self) -> Relations:
+        """Raises :class:`UndecidedError`, and ``ModuleNotFoundError`` where the library is not installed."""
+        if self._found is None:
+            self._found = _relations(self.model, self.seconds)
+        return self._found
+
+    def conflicts(self, one: Statement, other: Statement, level: int | None) -> bool:
+        """Whether two statements need an order; also where nothing says that they do not."""
+        try:
+            return self.get().conflicts(one, other, level)
+        except (UndecidedError, ModuleNotFoundError):
+            return True
+
+
+def _on_all_paths(model: Model, relations: _Lazy, end: float) -> OpenError | None:
+    """What does not follow whatever conditions and trip counts are; ``None`` where all does."""
+    if model.cores > 1:
+        return OpenError(None, "several cores")
+    try:
+        Flow(model, relations.conflicts, end).run()
+    except OpenError as error:
+        return error
+    return None
 
 
 def _verdict(model: Model, answer: Answer, **rest: Any) -> Verdict:
@@ -135,10 +185,9 @@ def used_symbols(model: Model) -> list[Symbol]:
 # ------------------------------------------------------------ all arguments
 
 
-def _for_all(model: Model, seconds: float) -> Verdict:
-    end = process_time() + seconds
+def _for_all(model: Model, made: _Lazy, end: float) -> Verdict:
     try:
-        relations = _relations(model, seconds)
+        relations = made.get()
         suspicions = [*_guarded(relations, relations.signals())]
         suspicions += _guarded(relations, relations.races())
     except UndecidedError as error:
@@ -241,7 +290,8 @@ def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], e
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError as error:
-        reason, op = error.reason, error.op or op
+        if error.op is None:
+            reason = error.reason
     except relations.isl.Error:
         pass
     return _verdict(model, Answer.UNDECIDED, reason=reason, op=op)

@@ -13,8 +13,7 @@ from pto_dialect.ir.core.walk import walk
 from .assumed import condition_of
 from .decide import BLOCK, SECONDS, Answer, Verdict, decide
 from .model import Model, UndecidedError
-from .order_rules import needs_order
-from .overlap import Overlap, are_apart, share_object
+from .order_rules import competing
 from .reader import cores_of, entry_functions, read_block, read_function
 from .values import LAUNCH_NAMES, width_of
 
@@ -52,14 +51,10 @@ def _together(function: Operation, target: str | None, assumptions: Sequence[str
     except (UndecidedError, RecursionError):
         return verdict_of(function, BLOCK, target, assumptions, seconds)
     shares = any(
-        needs_order(one, other, first, second, model.arch)
-        and share_object(first, second) is not Overlap.NEVER
-        and not (first.root == second.root is not None and are_apart(first, second))
+        any(competing(one, other, model.arch))
         for one in model.statements
         for other in model.statements
         if one.core < other.core
-        for first in one.accesses
-        for second in other.accesses
     )
     return verdict_of(function, BLOCK, target, assumptions, seconds) if shares else None
 

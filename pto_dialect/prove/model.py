@@ -15,6 +15,7 @@ from pto_dialect.ir.core.facts.pipe import Pipe
 
 from .expressions import TRUE, ZERO, Condition, Expr, Ordinal, Symbol
 
+_BARRIERS = ("join", "barrier")
 UNDETERMINED = "depends on values that the text does not determine"
 """The end of many reasons."""
 
@@ -148,18 +149,56 @@ class Statement:
         """Its pipe on its core."""
         return Unit(self.core, self.pipe)
 
+    @property
+    def is_undetermined(self) -> bool:
+        """Whether it is a flag, or a signal like one, of which nobody knows whether it runs."""
+        return self.signal is not None and not self.certain and not self.is_vague(self.certain)
+
+    def is_vague(self, certain: bool) -> bool:
+        """Whether it is not known what it orders, as of barriers that are not ``certain`` to run."""
+        signal = self.signal
+        return signal is not None and (signal.is_vague or (not certain and signal.kind in _BARRIERS))
+
+
+def common_loops(one: Statement, other: Statement) -> int:
+    """How many loops surround both."""
+    common = 0
+    for first, second in zip(one.loops, other.loops, strict=False):
+        if first is not second:
+            break
+        common += 1
+    return common
+
+
+@dataclass(eq=False)
+class Node:
+    """A part of a function that runs from its begin to its end, then one of ``next`` (numbers in its graph; none: the
+    graph ends). If it ``begins`` a loop, an iteration of the loop starts with it."""
+
+    items: list[Statement | Graph]
+    next: tuple[int, ...]
+    begins: Loop | None = None
+
+
+@dataclass(eq=False)
+class Graph:
+    """A loop, a branch, or blocks: its nodes, of which the first one runs first."""
+
+    nodes: list[Node]
+
 
 @dataclass
 class Model:
     """A function as one kind of core runs it, or as ``cores`` cores of a block do. ``body`` is in the order of the
-    text, core after core, ``symbols`` are all that are not iterations, ``facts`` conditions on them that hold for each
-    launch, ``assumed`` what else a verdict rests on."""
+    text, core after core, ``course`` the same with all control-flow paths, ``symbols`` are all that are not iterations,
+    ``facts`` conditions on them that hold for each launch, ``assumed`` what else a verdict rests on."""
 
     name: str
     function: Operation
     core: str | None
     arch: str
     body: list[Statement | Loop]
+    course: list[Statement | Graph]
     statements: list[Statement]
     symbols: list[Symbol]
     facts: list[tuple[str, Condition]]
@@ -167,9 +206,14 @@ class Model:
     cores: int = 1
 
     @property
+    def undetermined(self) -> Statement | None:
+        """The first signal of which nobody knows whether it runs, or how often."""
+        return next((one for one in self.statements if one.is_undetermined), None)
+
+    @property
     def is_vague(self) -> bool:
         """Whether others may order what nothing in it orders."""
-        return any(one.signal is not None and one.signal.is_vague for one in self.statements)
+        return any(one.is_vague(one.certain) for one in self.statements)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

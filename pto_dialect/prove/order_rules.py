@@ -5,6 +5,7 @@ Source: docs/reference/synchronisation.md, "Dependences", "Order inside one pipe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from xdsl.ir import Operation
@@ -14,6 +15,7 @@ from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.facts.pipe import Pipe
 
 from .model import Access, Statement
+from .overlap import Overlap, are_apart, share_object
 from .places import GLOBAL
 
 LOCAL_STORES = "ub"
@@ -55,6 +57,18 @@ def needs_order(earlier: Statement, later: Statement, first: Access, second: Acc
     if first.space == GLOBAL:
         return earlier.pipe in (Pipe.MTE3, Pipe.FIX)
     return earlier.pipe is Pipe.MTE2
+
+
+def competing(earlier: Statement, later: Statement, arch: str) -> Iterator[tuple[Access, Access]]:
+    """The accesses of two statements that need an order, if they meet; those that never do are left out."""
+    for first in earlier.accesses:
+        for second in later.accesses:
+            if (
+                needs_order(earlier, later, first, second, arch)
+                and share_object(first, second) is not Overlap.NEVER
+                and not (first.root == second.root is not None and are_apart(first, second))
+            ):
+                yield first, second
 
 
 def _is_shared(space: str, one: Statement, other: Statement) -> bool:

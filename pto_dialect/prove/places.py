@@ -36,7 +36,7 @@ from pto_dialect.ir.core.types import (
     TileBufType,
     byte_width,
 )
-from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.ir.core_dialects.structured import is_if
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand, space_of
 
@@ -159,8 +159,8 @@ class Places:
             ends = [region.block.last_op for region in op.regions if region.blocks]
             if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
                 return self._either(op.operands[0], ends[0].operands[value.index], ends[1].operands[value.index])
-        if is_for(op) and isinstance(value.type, MEMORY):
-            return self._after(op, value.index)
+        if has_role(op, Role.LOOP) and isinstance(value.type, MEMORY):
+            return self._after(op, value)
         if has_role(op, Role.VIEW):
             return [self._viewed(place, op, value) for place in self.of(op.operands[0])]
         if is_entry(op):
@@ -219,30 +219,9 @@ class Places:
             *(replace(place, condition=both(negated(known), place.condition)) for place in second),
         ]
 
-    def _after(self, op: Operation, index: int) -> Sequence[Place]:
-        """What a loop gives at its end: any handle that it may carry."""
-        body = op.regions[0].block
-        last = body.last_op
-        if last is not None and last.operands[index] is body.args[1 + index]:
-            return self.of(op.operands[3 + index])
-        return [replace(place, certain=False, condition=TRUE) for place in self._reached(op, index)]
-
-    def _reached(self, op: Operation, index: int) -> list[Place]:
-        """The locations of all handles that a loop may carry, those that it advances widened."""
-        pending, seen, found = [(op, index)], {(op, index)}, []
-        while pending:
-            loop, position = pending.pop()
-            last = loop.regions[0].block.last_op
-            for value in (loop.operands[3 + position], *(() if last is None else (last.operands[position],))):
-                argument = value.owner is loop.regions[0].block
-                if argument and isinstance(value.owner, Block):
-                    other = (loop, list(value.owner.args).index(value) - 1)  # pyright: ignore[reportArgumentType]
-                    if other not in seen:
-                        seen.add(other)
-                        pending.append(other)
-                else:
-                    found += [replace(place, offset=None, sides=()) for place in self.of(value)]
-        return found
+    def _after(self, op: Operation, value: OpResult) -> Sequence[Place]:
+        """What a loop gives at its end; see :class:`pto_dialect.prove.carried_handles.LoopPlaces`."""
+        return [self.anywhere(value)]
 
     # ------------------------------------------------------------ views
 

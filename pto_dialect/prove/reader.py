@@ -6,6 +6,7 @@ Source: docs/reference/order-proof.md, "Model".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -24,13 +25,13 @@ from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.targets.profile import Profile
 
 from .accesses import accesses_of
-from .blocks import Entries, forward_order
+from .blocks import Entries, blocks_in_order, numbers_of_successors
 from .carried import Bounds, LoopNumbers, Repetition, bind_carried
-from .carried_handles import LoopPlaces, bind_handles
+from .carried_handles import LoopPlaces, any_of, bind_handles, bind_repeated
 from .cores.between import CORES, channelled
 from .cores.outside import assumed_for, involves_others, steps_of
-from .expressions import FALSE, TRUE, Condition, both, negated
-from .model import UNDETERMINED, Access, Interval, Loop, Model, Signal, Statement, UndecidedError
+from .expressions import FALSE, TRUE, Condition, Ordinal, both, negated
+from .model import Access, Graph, Interval, Loop, Model, Node, Signal, Statement, UndecidedError
 from .order_rules import CUBE
 from .places import GLOBAL, MEMORY, Places
 from .scopes import summary
@@ -52,7 +53,18 @@ def read_function(function: Operation, core: str | None, target: str | None) -> 
     facts = [("", fact) for fact in launch_facts(launch.symbols)]
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     assumed = tuple(reader.assumed)
-    return Model(name, function, core, profile.arch, reader.body, reader.statements, launch.symbols, facts, assumed)
+    return Model(
+        name,
+        function,
+        core,
+        profile.arch,
+        reader.body,
+        reader.course,
+        reader.statements,
+        launch.symbols,
+        facts,
+        assumed,
+    )
 
 
 def read_block(function: Operation, target: str | None) -> Model:
@@ -60,6 +72,7 @@ def read_block(function: Operation, target: str | None) -> Model:
     profile = profile_of(function, target)
     launch = Launch()
     body: list[Statement | Loop] = []
+    course: list[Statement | Graph] = []
     statements: list[Statement] = []
     assumed: dict[str, None] = {}
     last = 0
@@ -70,12 +83,23 @@ def read_block(function: Operation, target: str | None) -> Model:
         reader.whole(function, launch)
         last = reader.count
         body += reader.body
+        course += reader.course
         statements += reader.statements
         assumed |= reader.assumed
     facts = [("", fact) for fact in launch_facts(launch.symbols)]
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     return Model(
-        name, function, "block", profile.arch, body, statements, launch.symbols, facts, tuple(assumed), len(CORES)
+        name,
+        function,
+        "block",
+        profile.arch,
+        body,
+        course,
+        statements,
+        launch.symbols,
+        facts,
+        tuple(assumed),
+        len(CORES),
     )
 
 
@@ -91,6 +115,7 @@ class _Reader:
         self.profile = profile
         self.symbols = Symbols()
         self.body: list[Statement | Loop] = []
+        self.course: list[Statement | Graph] = []
         self.statements: list[Statement] = []
         self.count = 0
         # If there are sections for one kind of core, it also runs the code outside of them.
@@ -109,23 +134,48 @@ class _Reader:
         for value in args:
             if isinstance(value.type, MEMORY):
                 places.bind(value, (places.argument(value),))
-        where = _Where(self.body, (), (), TRUE, True, self.core is None or self.alone)
+        where = _Where(self.body, self.course, (), (), TRUE, True, self.core is None or self.alone)
         self.blocks(function.regions[0], where, numbers, places)
 
     def blocks(self, region: Region, where: _Where, numbers: Numbers, places: Places) -> None:
-        """Reads the blocks of a region; branches between them may go forwards only."""
+        """Reads the blocks of a region."""
         if len(region.blocks) == 1:
             self.block(region.block, where, numbers, places)
             return
-        order = forward_order(region)
-        if order is None:
-            op = region.blocks[0].last_op
-            raise UndecidedError(op, "branches go back to an earlier block; only structured loops are followed")
+        order, goes_back = blocks_in_order(region)
+        if goes_back:
+            self.cycle(order, where, numbers, places)
+            return
         entries = Entries(numbers, places)
+        nodes: list[Node] = []
         for block in order:
             entries.bind(block)
-            self.block(block, where.when(entries.condition(block)), numbers, places)
+            here = where.when(entries.condition(block)).part()
+            self.block(block, here, numbers, places)
             entries.leave(block)
+            nodes.append(Node(here.course, numbers_of_successors(block, order)))
+        where.course.append(Graph(nodes))
+
+    def cycle(self, order: list[Block], where: _Where, numbers: Numbers, places: Places) -> None:
+        """Reads blocks with branches that go back, as a loop of which each iteration is one of the blocks."""
+        op = order[0].parent_op()
+        assert op is not None
+        loop = Loop(op, self._next(), Ordinal("step", 0), None, None, None)
+        numbers.loops += 1
+        nodes: list[Node] = []
+        for block in order:
+            for argument in block.args if block is not order[0] else ():
+                if isinstance(argument.type, MEMORY):
+                    places.bind(argument, any_of(places, argument))
+                else:
+                    numbers.bind(argument, None)
+            here = where.inside(loop, False)
+            self.block(block, here, numbers, places)
+            nodes.append(Node(here.course, numbers_of_successors(block, order), loop))
+        numbers.loops -= 1
+        where.course.append(Graph(nodes))
+        if loop.body:
+            where.body.append(loop)
 
     def block(self, block: Block, where: _Where, numbers: Numbers, places: Places) -> None:
         """Reads the operations of a block."""
@@ -143,8 +193,8 @@ class _Reader:
         """Reads one operation."""
         if is_for(op):
             self.loop(op, where, numbers, places)
-        elif is_while(op) and self.repeats(op, where, numbers, places):
-            pass
+        elif is_while(op) and all(len(region.blocks) == 1 for region in op.regions):
+            self.repeats(op, where, numbers, places)
         elif is_if(op):
             self.branches(op, where, numbers, places)
         elif has_role(op, Role.CALL):
@@ -180,28 +230,28 @@ class _Reader:
         loop = Loop(op, self._next(), bounds.ordinal, bounds.goes_on, bounds.counter, bounds.trips)
         inside = where.inside(loop, bounds.goes_on is not None)
         self.block(op.regions[0].block, inside, numbers, places)
+        trips = None if bounds.trips is None else bounds.trips.value
+        first = (Node([], (1, 2)),) if not trips else ()
+        start = len(first)
+        where.course.append(Graph([*first, Node(inside.course, (start, start + 1), loop), Node([], ())]))
         if loop.body:
             where.body.append(loop)
 
-    def repeats(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> bool:
-        """Reads a loop with a condition; False where it is not known how often it runs."""
+    def repeats(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
+        """Reads a loop with a condition."""
         before, body = op.regions
-        if len(before.blocks) != 1 or len(body.blocks) != 1:
-            return False
         found = Repetition(numbers, op)
-        if found.goes_on is None or found.trips is None:
-            return False
-        for value in (*before.block.args, *body.block.args, *op.results):
-            if isinstance(value.type, MEMORY):
-                places.bind(value, (places.anywhere(value),))
+        bind_repeated(places, op, found.ordinal)
         # What decides runs once more than what it decides about.
-        loop = Loop(op, self._next(), found.ordinal, found.decides, None, found.trips.plus(1))
-        inside = where.inside(loop, True)
+        trips = None if found.trips is None else found.trips.plus(1)
+        loop = Loop(op, self._next(), found.ordinal, found.decides, None, trips)
+        inside = where.inside(loop, found.goes_on is not None)
         self.block(before.block, inside, numbers, places)
-        self.block(body.block, inside.when(found.goes_on), numbers, places)
+        then = inside.when(found.goes_on).part()
+        self.block(body.block, then, numbers, places)
+        where.course.append(Graph([Node(inside.course, (1, 2), loop), Node(then.course, (0,)), Node([], ())]))
         if loop.body:
             where.body.append(loop)
-        return True
 
     def _works(self, op: Operation) -> bool:
         """Whether an operation does more than to compute, or may."""
@@ -212,11 +262,19 @@ class _Reader:
     def branches(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
         """Regions of which one runs."""
         condition = numbers.condition(op.operands[0])
+        ways: list[Node] = []
         for region, chosen in zip(op.regions, (True, False), strict=False):
+            when = condition if condition is None or chosen else negated(condition)
+            if when == FALSE:
+                continue
+            here = where.when(when).part()
             if region.blocks:
-                when = condition if condition is None or chosen else negated(condition)
-                if when != FALSE:
-                    self.block(region.block, where.when(when), numbers, places)
+                self.block(region.block, here, numbers, places)
+            ways.append(Node(here.course, ()))
+        end = len(ways) + 1
+        for way in ways:
+            way.next = (end,)
+        where.course.append(Graph([Node([], tuple(range(1, end))), *ways, Node([], ())]))
 
     def call(self, op: Operation, where: _Where, numbers: Numbers, places: Places) -> None:
         """A function that runs where it is called."""
@@ -288,13 +346,9 @@ class _Reader:
             if self.is_block:
                 steps = channelled(op, steps, self.number, numbers, arch)
             for step in steps:
-                if not where.certain and step.signal is not None and not step.signal.is_vague:
-                    raise UndecidedError(op, f"whether it runs, or how often, {UNDETERMINED}")
                 self.add(op, where, step.pipe, step.accesses, step.signal)
             return
         signal = signal_of(op, numbers, arch)
-        if signal is not None and not where.certain and signal.kind not in ("join", "barrier"):
-            raise UndecidedError(op, f"whether it runs, or how often, {UNDETERMINED}")
         form = form_of(op, arch)
         if spec.pipes and signal is None:
             raise UndecidedError(op, f"{op.name} works on several pipes")
@@ -336,6 +390,7 @@ class _Reader:
             self.number,
         )
         where.body.append(statement)
+        where.course.append(statement)
         self.statements.append(statement)
 
     def _next(self) -> int:
@@ -345,34 +400,29 @@ class _Reader:
         return self.count
 
 
-class _Where:
-    """A position in the text: what surrounds it."""
+class _Where(NamedTuple):
+    """A position in the text: what surrounds it, and where the statements there are collected."""
 
-    def __init__(
-        self,
-        body: list[Statement | Loop],
-        loops: tuple[Loop, ...],
-        position: tuple[int, ...],
-        condition: Condition,
-        certain: bool,
-        is_mine: bool,
-    ) -> None:
-        self.body = body
-        self.loops = loops
-        self.position = position
-        self.condition = condition
-        self.certain = certain
-        self.is_mine = is_mine
+    body: list[Statement | Loop]
+    course: list[Statement | Graph]
+    loops: tuple[Loop, ...]
+    position: tuple[int, ...]
+    condition: Condition
+    certain: bool
+    is_mine: bool
 
     def mine(self) -> _Where:
         """The same position in a section of the core."""
-        return _Where(self.body, self.loops, self.position, self.condition, self.certain, True)
+        return self._replace(is_mine=True)
+
+    def part(self) -> _Where:
+        """The same position in a part of the course of its own."""
+        return self._replace(course=[])
 
     def when(self, condition: Condition | None) -> _Where:
         """The same position where a condition holds; ``None`` is one that nobody knows."""
         known = self.condition if condition is None else both(self.condition, condition)
-        certain = self.certain and condition is not None
-        return _Where(self.body, self.loops, self.position, known, certain, self.is_mine)
+        return self._replace(condition=known, certain=self.certain and condition is not None)
 
     def inside(self, loop: Loop, certain: bool) -> _Where:
         """The position at the beginning of the body of a loop."""
@@ -380,7 +430,8 @@ class _Where:
         loops = (*self.loops, loop)
         if len(loops) > _DEEPEST:
             raise UndecidedError(loop.op, f"it is inside {_DEEPEST} other loops")
-        return _Where(loop.body, loops, position, self.condition, self.certain and certain, self.is_mine)
+        certain = self.certain and certain
+        return self._replace(body=loop.body, course=[], loops=loops, position=position, certain=certain)
 
 
 def _used_from_outside(op: Operation) -> Iterator[SSAValue]:

@@ -14,8 +14,7 @@ from pto_dialect.ir.core.facts.pipe import Pipe
 
 from .cores.counted import are_alike, ordinals
 from .model import PIPES, Access, Model, Statement, UndecidedError, Unit
-from .order_rules import needs_order, streams
-from .overlap import Overlap, are_apart, share_object
+from .order_rules import competing, streams
 from .sets import ModelText, SetText
 
 _FLAGS, _BUFFERS = 8, 32
@@ -306,26 +305,26 @@ class Relations:
         for one in working:
             self.check(one)
             for other in working:
-                pairs = list(self._pairs(one, other))
+                pairs = list(competing(one, other, self.model.arch))
                 if pairs:
                     self.check(other)
                     yield from self._unordered(one, other, pairs)
-
-    def _pairs(self, one: Statement, other: Statement) -> Iterator[tuple[Access, Access]]:
-        """Accesses that need an order, if they meet."""
-        for first in one.accesses:
-            for second in other.accesses:
-                if (
-                    needs_order(one, other, first, second, self.model.arch)
-                    and share_object(first, second) is not Overlap.NEVER
-                    and not (first.root == second.root is not None and are_apart(first, second))
-                ):
-                    yield first, second
 
     def _unordered(self, one: Statement, other: Statement, pairs: list[tuple[Access, Access]]) -> Iterator[Suspicion]:
         order = "true" if one.core < other.core else self.text.before(one, other)
         if order is None or one.core > other.core:
             return
+        conflict = self._conflict(one, other, pairs, order)
+        if conflict.is_empty():
+            return
+        left = self._open(conflict, one, other)
+        if one.core != other.core and not left.is_empty():
+            left = self._open(left.reverse(), other, one).reverse()
+        if not left.is_empty():
+            yield from self._suspect("race", left.domain(), one, other)
+
+    def _conflict(self, one: Statement, other: Statement, pairs: list[tuple[Access, Access]], order: str) -> Any:
+        """The executions of two statements that need an order, as ``order`` restricts them."""
         whole = [self.text.domain(one, "a", False), self.text.domain(other, "b", False), order]
         pieces: list[str] = []
         for first, second in pairs:
@@ -335,14 +334,17 @@ class Relations:
             pieces.append(" and ".join(parts))
         ways = " or ".join(f"({piece})" for piece in dict.fromkeys(pieces))
         conflict = self.map([f"{self.text.time(one, 'a')} -> {self.text.time(other, 'b')} : {ways}"])
-        conflict = conflict.intersect_params(self.facts)
-        if conflict.is_empty():
-            return
-        left = self._open(conflict, one, other)
-        if one.core != other.core and not left.is_empty():
-            left = self._open(left.reverse(), other, one).reverse()
-        if not left.is_empty():
-            yield from self._suspect("race", left.domain(), one, other)
+        return conflict.intersect_params(self.facts)
+
+    def conflicts(self, one: Statement, other: Statement, level: int | None) -> bool:
+        """Whether two statements need an order in some call: in one iteration of all loops around both, or in two of
+        the loop of this number among them; also where the library cannot say."""
+        try:
+            self.check(other)
+            pairs = list(competing(one, other, self.model.arch))
+            return not self._conflict(one, other, pairs, self.text.at_level(one, other, level)).is_empty()
+        except (self.isl.Error, UndecidedError):
+            return True
 
     def _open(self, conflict: Any, one: Statement, other: Statement) -> Any:
         """The pairs of a conflict in which nothing makes the second wait for the first."""

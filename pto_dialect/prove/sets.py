@@ -22,7 +22,7 @@ from .expressions import (
     Varying,
     symbol,
 )
-from .model import Access, Interval, Loop, Model, Rectangle, Statement, UndecidedError
+from .model import Access, Interval, Loop, Model, Rectangle, Statement, UndecidedError, common_loops
 from .overlap import interval_of
 from .substitute import substituted
 
@@ -143,11 +143,7 @@ class ModelText:
     def before(self, first: Statement, second: Statement) -> str | None:
         """That ``first`` (iterations ``a``) comes before ``second`` (iterations ``b``) in the text; ``None`` where it
         never does."""
-        common = 0
-        for one, other in zip(first.loops, second.loops, strict=False):
-            if one is not other:
-                break
-            common += 1
+        common = common_loops(first, second)
         same = [f"a{loop.number} = b{loop.number}" for loop in first.loops[:common]]
         ways = [
             " and ".join([*same[:level], f"a{loop.number} < b{loop.number}"])
@@ -156,6 +152,15 @@ class ModelText:
         if first.position[common] < second.position[common]:
             ways.append(" and ".join(same) or "true")
         return "(" + " or ".join(ways) + ")" if ways else None
+
+    def at_level(self, first: Statement, second: Statement, level: int | None) -> str:
+        """That both are in the same iteration of all common loops, or in two of the one of this number among them, and
+        in the same one of those around it."""
+        common = first.loops[: common_loops(first, second)]
+        parts = [f"a{loop.number} = b{loop.number}" for loop in common[:level]]
+        if level is not None:
+            parts.append(f"a{common[level].number} < b{common[level].number}")
+        return " and ".join(parts) or "true"
 
     def same_turn(self, first: Statement, second: Statement) -> str:
         """That both are in the same iteration of all loops around them."""

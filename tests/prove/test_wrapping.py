@@ -127,6 +127,5 @@ func.func @f(%n: index) {{
 }}
 """
     (found,) = verdicts(parse(text, "k.pto"))
-    assert found.answer == "undecided"
-    assert found.reason is not None
-    assert ("inside 24 other loops" in found.reason) == (depth > 24)
+    assert found.answer == ("proven" if depth == 24 else "undecided")
+    assert ("inside 24 other loops" in (found.reason or "")) == (depth > 24)
