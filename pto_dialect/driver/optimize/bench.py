@@ -1,4 +1,5 @@
-"""Measures the pipelines of a search: each program once, and none that cannot be the fastest.
+"""Measures the pipelines of a search: each program once, and none that cannot be the fastest. The fastest one runs with
+contents under all checks.
 
 Source: docs/optimize.md, "What is done with each pipeline".
 """
@@ -23,6 +24,12 @@ from .kept import Kept, digest_of
 CHUNK = 8
 """Programs that run before the others are compared with the fastest one again."""
 
+MOST_OPERATIONS = 600_000
+"""Executions of operations of a program that is timed."""
+
+RUN_SECONDS = 2e-5
+"""About how long a run with contents takes for each cycle that a pipe works."""
+
 BUILDS = 10
 """Pipelines that are tried for each program that may run."""
 
@@ -35,16 +42,28 @@ Result = TypeVar("Result")
 Work = Callable[[Tuner, str | None, Given], Result | Diagnostic]
 
 
+def _processor_time() -> float:
+    """The seconds of the processor of this process and of those that it has started."""
+    return sum(os.times()[:4])
+
+
 @dataclass
 class Tried:
     """A pipeline: what became of its program, and what that is. ``least`` are the cycles that it takes at least,
-    ``skipped`` states that it did not run for that reason, ``like`` an earlier pipeline with the same program."""
+    ``skipped`` states that it did not run for that reason, ``like`` an earlier pipeline with the same program,
+    ``operations`` how many run in every call."""
 
     measured: Measured
     program: str = ""
     least: float = 0.0
     skipped: bool = False
     like: Passes | None = None
+    operations: int = 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether timing it takes no longer than a search has."""
+        return self.operations <= MOST_OPERATIONS
 
     @property
     def cycles(self) -> float:
@@ -67,6 +86,8 @@ class Bench:
     tried: dict[Passes, Tried] = field(default_factory=dict[Passes, Tried])
     runs: int = 0
     out_of_time: bool = False
+    confirm_seconds: float = 0.0
+    started: float = field(default_factory=_processor_time)
 
     def measure(self, pipelines: Iterable[Passes], slow: bool = False) -> None:
         """Tries what has not been tried; with ``slow`` also what cannot be the fastest. Raises ``LaunchError`` and
@@ -119,7 +140,7 @@ class Bench:
     @property
     def over(self) -> bool:
         """Whether nothing more runs."""
-        self.out_of_time = self.out_of_time or sum(os.times()[:4]) > self.seconds * self.jobs
+        self.out_of_time = self.out_of_time or _processor_time() - self.started > self.seconds * self.jobs
         return self.out_of_time or self.runs >= self.limit
 
     def _run(self, waiting: list[Tried], slow: bool) -> None:
@@ -129,12 +150,12 @@ class Bench:
             best = float("inf")
             if not slow:
                 best = min((one.cycles for one in self.tried.values() if one.measured.whole.cycles), default=best)
-            chunk = [one for one in waiting[:CHUNK] if one.least < best and not self.over]
+            chunk = [one for one in waiting[:CHUNK] if one.least < best and not self.over and one.is_short]
             chunk = chunk[: self.limit - self.runs]
             for one in waiting[:CHUNK]:
                 if one not in chunk:
                     one.skipped = True
-                    out = one.least < best
+                    out = one.least < best and one.is_short
                     one.measured.reason = NOT_TRIED if out else f"takes at least {one.least:.0f} cycles"
             del waiting[:CHUNK]
             if chunk:
@@ -143,14 +164,30 @@ class Bench:
 
     def _measure(self, chunk: Sequence[Tried]) -> None:
         chunk = [one for one in chunk if self.kept is None or not self.kept.fill(one.program, one.measured)]
-        if chunk:
-            self._reference()
-        found = self._spread([one.measured.candidate for one in chunk], _measured)
+        found = self._spread([one.measured.candidate for one in chunk], _timed)
         for one, result in zip(chunk, found, strict=True):
-            result.candidate = one.measured.candidate
+            result.candidate, result.memory = one.measured.candidate, one.measured.memory
             one.measured = result
             if self.kept is not None:
                 self.kept.keep(one.program, result)
+
+    def confirm(self, always: bool = False) -> None:
+        """Compares the results of the fastest program, and of the next one as long as they are wrong; none that takes
+        longer than the search has, unless ``always``. Raises ``LaunchError``."""
+        for one in self.good():
+            tried = self.tried[one.candidate.passes]
+            if one.compared or (self.kept is not None and self.kept.fill(tried.program, one, True) and not one.reason):
+                return
+            self.confirm_seconds = 2 * RUN_SECONDS * sum(one.pipes.values())
+            if self.confirm_seconds > self.seconds and not always:
+                return
+            self._reference()
+            tried.measured = self.tuner.measure(one.candidate)
+            tried.measured.module = None
+            if self.kept is not None:
+                self.kept.keep(tried.program, tried.measured)
+            if not tried.measured.reason:
+                return
 
     def _reference(self) -> None:
         """Makes sure that there is something to compare with."""
@@ -160,7 +197,7 @@ class Bench:
             if self.tuner.reference:
                 return
             if not one.measured.reason:
-                self.tuner.measure(one.measured.candidate)
+                one.measured = self.tuner.measure(one.measured.candidate)
 
     def _spread(self, given: Sequence[Given], work: Work[Given, Result]) -> list[Result]:
         """What ``work`` gives for each of ``given``, here or in other processes."""
@@ -186,16 +223,18 @@ def _build(tuner: Tuner, entry: str | None, candidate: Candidate) -> Tried | Dia
         return error.diagnostic
     if found.reason or found.module is None:
         return Tried(found)
-    least = least_cycles(found.module, entry, tuner.target, tuner.cycles)
+    least, operations = least_cycles(found.module, entry, tuner.target, tuner.cycles)
     program = digest_of(print_module(found.module))
     found.module = None
-    return Tried(found, program, least)
+    return Tried(found, program, least, operations=operations)
 
 
-def _measured(tuner: Tuner, entry: str | None, candidate: Candidate) -> Measured | Diagnostic:
-    """What becomes of a pipeline, in whatever process."""
+def _timed(tuner: Tuner, entry: str | None, candidate: Candidate) -> Measured | Diagnostic:
+    """The times of a pipeline, in whatever process."""
     try:
-        found = tuner.measure(candidate)
+        found = tuner.build(candidate)
+        if not found.reason:
+            tuner.time(found)
     except LaunchError as error:
         return error.diagnostic
     found.module = None
@@ -206,4 +245,5 @@ def _copy(one: Tried, other: Tried) -> None:
     """The result of a pipeline for another one with the same program."""
     source, target = one.measured, other.measured
     target.reason, target.whole, target.pipes = source.reason, source.whole, source.pipes
-    target.clock_mhz, target.memory, other.skipped = source.clock_mhz, source.memory, one.skipped
+    target.clock_mhz, target.memory, target.compared = source.clock_mhz, source.memory, source.compared
+    other.skipped = one.skipped

@@ -30,20 +30,25 @@ _ASSUMED = "assumed"
 
 _EXTRACTS = "PIPE_MTE1"
 
+_OPERATIONS = ("", "", 0)
+"""The key of the number of operations."""
+
 Busy = Counter[tuple[str, str, int]]
 """Cycles by kind of core, pipe and lane."""
 
 
-def least_cycles(module: ModuleOp, entry: str | None, target: str | None, request: CycleRequest) -> float:
-    """The bound of a call of ``entry``, or of the only function that can be meant; 0 where nothing is known."""
+def least_cycles(module: ModuleOp, entry: str | None, target: str | None, request: CycleRequest) -> tuple[float, int]:
+    """The bound of a call of ``entry``, or of the only function that can be meant, and how many operations it executes;
+    0 where nothing is known."""
     try:
         name = find_entry(module, entry)
     except ProgramError:
-        return 0.0
+        return 0.0, 0
     profile = profile_of(module, target)
     counter = _Counter(profile.arch, table_for(profile.arch, request.table), dict(request.options))
     found = counter.region(functions_of(module)[name].regions[0], "")
-    return max(found.values(), default=0.0)
+    executed = found.pop(_OPERATIONS, 0)
+    return max(found.values(), default=0.0), round(executed)
 
 
 class _Counter:
@@ -65,7 +70,7 @@ class _Counter:
         if one is not None:
             cost = estimate(one.work, self.table)
             lane = lane_of(one.work.path) % self.lanes if one.pipe == _EXTRACTS else 0
-            return Busy({(core, one.pipe, lane): cost.cycles} if cost.evidence != _ASSUMED else {})
+            return Busy({_OPERATIONS: 1} | ({(core, one.pipe, lane): cost.cycles} if cost.evidence != _ASSUMED else {}))
         if not op.regions:
             return Busy()
         inner = [self.region(region, section_of(op) or core) for region in op.regions]

@@ -32,25 +32,24 @@ class Kept:
     verdicts: Verdicts
     launch: str
 
-    def fill(self, program: str, found: Measured) -> bool:
-        """Adds what is kept of a program; whether something is."""
-        note: Any = self.verdicts.note(self._name(program))
+    def fill(self, program: str, found: Measured, compared: bool = False) -> bool:
+        """Adds what is kept of a program, of one whose results have been ``compared``; whether something is."""
+        note: Any = self.verdicts.note(self._name(program, compared))
         if not isinstance(note, tuple) or len(note) != 4:
             return False
         found.reason, found.clock_mhz, whole, pipes = note
-        found.whole = Total(*whole)
+        found.whole, found.compared = Total(*whole), compared
         found.pipes = dict(pipes)
         return True
 
     def keep(self, program: str, found: Measured) -> None:
         """Keeps what became of a program."""
         whole = (found.whole.cycles, found.whole.low, found.whole.high)
-        self.verdicts.keep_note(
-            self._name(program), (found.reason, found.clock_mhz, whole, tuple(sorted(found.pipes.items())))
-        )
+        note = (found.reason, found.clock_mhz, whole, tuple(sorted(found.pipes.items())))
+        self.verdicts.keep_note(self._name(program, found.compared or bool(found.reason)), note)
 
-    def _name(self, program: str) -> str:
-        return f"{_KIND} {self.launch} {program}"
+    def _name(self, program: str, compared: bool) -> str:
+        return f"{_KIND} {self.launch} {program} {compared}"
 
 
 def kept_of(tuner: Tuner, first: Candidate) -> Kept | None:

@@ -16,9 +16,9 @@ WIDTH = 3
 """Pipelines whose changes are tried."""
 
 
-def search(bench: Bench, stages: Sequence[Stage]) -> Ways | None:
-    """The fastest pipeline, as one alternative for each stage; ``None`` where none is right. Raises ``LaunchError`` and
-    ``WorkerError``."""
+def search(bench: Bench, stages: Sequence[Stage], compare: bool = False) -> Ways | None:
+    """The fastest pipeline, as one alternative for each stage; ``None`` where none is right. Its results are compared,
+    with ``compare`` however long that takes. Raises ``LaunchError`` and ``WorkerError``."""
     plain, usual = tuple(one.ways[0] for one in stages), tuple(one.usual for one in stages)
     ways = {pipeline_of(one): one for one in (usual, plain)}
     bench.measure([pipeline_of(plain), pipeline_of(usual)])
@@ -32,6 +32,7 @@ def search(bench: Bench, stages: Sequence[Stage]) -> Ways | None:
         bench.measure([pipeline_of(other) for one in new for other in changes(one, stages)])
         beam = [ways[one.candidate.passes] for one in bench.good()[:WIDTH]]
         new = [one for one in beam if one not in changed]
+    bench.confirm(compare)
     best = bench.good()
     return _shortest(bench, stages, ways[best[0].candidate.passes]) if best else None
 

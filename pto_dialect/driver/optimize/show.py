@@ -62,11 +62,21 @@ def _summary(bench: Bench, shown: int) -> str:
     good = len(bench.good())
     parts = [f"{len(tried)} pipelines", f"{len(own)} programs"]
     parts += [f"{skipped} not run, because another one is faster than they can be"] if skipped else []
-    parts += [f"{good} right" if good else "none is right"]
+    parts += [f"{good} timed" if good else "none is right"]
     text = f"{': '.join(parts[:2])}, {', '.join(parts[2:])}"
     text += f"; {good - shown} slower ones are not shown" if good > shown else ""
-    text += f"; compared with {bench.tuner.reference}" if bench.tuner.reference else ""
-    return text + ("; the time is over" if bench.out_of_time else "")
+    text += "; the time is over" if bench.out_of_time else ""
+    return text + (f"\n{compared(bench)}" if good else "")
+
+
+def compared(bench: Bench) -> str:
+    """What is known about the results of the fastest program."""
+    if bench.good()[0].compared:
+        return f"the fastest one is right, compared with {bench.tuner.reference or 'the same as in an earlier search'}"
+    return (
+        f"the results of the fastest one are not compared: a run with contents would take about "
+        f"{bench.confirm_seconds:.0f} seconds (--compare has it run)"
+    )
 
 
 def _steps(steps: Steps, best: Measured) -> list[str]:
@@ -97,6 +107,7 @@ def document(bench: Bench, file: str, steps: Steps) -> str:
     if good:
         pipe, busy = bound_of(good[0])
         content["best"] = candidate_data(good[0])
+        content["compared"] = good[0].compared
         content["bound"] = {"pipe": pipe, "cycles": round(busy, 1)}
     return json.dumps(content | {"out_of_time": bench.out_of_time}, indent=2) + "\n"
 

@@ -21,8 +21,10 @@ from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.registry import VERIFY_PASSES
 from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
+from pto_dialect.sanitize.times.model import times_kernel
 
 from ..advice.trial import peaks, run_quietly
 from ..inputs import CPP_SUFFIXES, OF_COMMAND_LINE, Input, read_program
@@ -43,7 +45,7 @@ from .space import Candidate, program_at
 @dataclass
 class Measured:
     """What became of a candidate: ``reason`` where it is no use. ``whole`` and ``pipes`` in cycles; ``memory``: peak
-    bytes by on-chip memory; ``front``: no other one is faster and smaller."""
+    bytes by on-chip memory; ``front``: no other one is faster and smaller; ``compared``: its results are right."""
 
     candidate: Candidate
     reason: str = ""
@@ -53,6 +55,7 @@ class Measured:
     front: bool = False
     module: ModuleOp | None = None
     pipes: Mapping[str, float] = field(default_factory=dict[str, float])
+    compared: bool = False
 
     @property
     def microseconds(self) -> float:
@@ -84,6 +87,8 @@ class Tuner:
     reference: str = ""
     accumulate: str | None = None
     """How products are summed, as for ``pto-run``."""
+    _values: list[Any] | None = field(default=None, init=False)
+    _by_contents: bool = field(default=False, init=False)
 
     def measure(self, candidate: Candidate) -> Measured:
         """All about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
@@ -159,6 +164,48 @@ class Tuner:
         if errors:
             raise Refused(_first(one.diagnostic() for one in errors))
         self._compare(prepared, results)
+        found.compared = True
+        self._add_times(found, kernel)
+
+    def time(self, found: Measured) -> None:
+        """Adds the times of the program of a candidate without computing contents, where they do not depend on them;
+        otherwise as :meth:`run`. Raises ``LaunchError``."""
+        try:
+            done = not self._by_contents and self._time(found)
+        except Refused as error:
+            found.reason = str(error)
+            return
+        if not done:
+            self._values, self._by_contents = None, True
+            self.run(found)
+
+    def _time(self, found: Measured) -> bool:
+        """Whether contents do not matter."""
+        plan = self._plan(found.candidate)
+        step, module = plan.steps[0], self.module(found)
+        if self._values is None:
+            self._values = [one.launched for one in self._prepared(plan, module).bound]
+        try:
+            kernel = times_kernel(
+                module,
+                step.entry,
+                self.target or plan.target,
+                self.cycles.table,
+                dict(self.cycles.options),
+                RunOptions(accumulate=self.accumulate or "fast", backend=plan.backend),
+            )
+            run_quietly(kernel, self._values, step.blocks)
+        except ProgramError as error:
+            self._values = None
+            raise Refused(f"{error.message} [{error.rule}]") from None
+        except BindingError as error:
+            raise Refused(str(error)) from None
+        if kernel.reason:
+            return False
+        self._add_times(found, kernel)
+        return True
+
+    def _add_times(self, found: Measured, kernel: CycleKernel) -> None:
         cycles = kernel.cycles(self.path)
         found.whole, found.clock_mhz = cycles.total, cycles.clock_mhz
         found.pipes = {pipe: total.cycles for pipe, total in cycles.pipes.items()}
