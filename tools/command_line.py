@@ -207,13 +207,13 @@ def cycle_options(ctx: click.Context, param: click.Parameter, texts: tuple[str, 
 
 def cycle_parameters(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what the cycle model counts with."""
-    table = "Parameters of the cycle model instead of the shipped ones."
+    table = "Parameters of the cycle model instead of the shipped ones, or what pto cycles --calibrate has written."
     keys = "; ".join(f"{key}={', '.join(values)}" for key, values in CYCLE_OPTIONS.items())
     stated = f"What the cycle model takes about variants: {keys}."
     option = click.option(
         "--cycle-option", "cycle_options", metavar="KEY=VALUE", multiple=True, callback=cycle_options, help=stated
     )
-    return click.option("--cycle-table", metavar="FILE", help=table)(option(command))
+    return click.option("--cycle-table", "--calibration", "cycle_table", metavar="FILE", help=table)(option(command))
 
 
 def cycle_model_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

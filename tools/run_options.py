@@ -258,6 +258,8 @@ def with_settings(ctx: click.Context, path: str, given: dict[str, Any]) -> None:
             given[name] = getattr(settings, name)
     if "reference_release" not in stated and settings.release is not None:
         given["reference_release"] = settings.release
+    if given.get("cycles") and given["cycle_table"] is None:
+        given["cycle_table"] = settings.calibration
 
 
 def reporter_of(form: str) -> Reporter | None:

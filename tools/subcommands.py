@@ -30,6 +30,7 @@ SUBCOMMANDS = {
     "prove": Subcommand("pto_prove", (), "prove the order of the pipes for all arguments and numbers of iterations"),
     "optimize": Subcommand("pto_optimize", (), "search the passes that make a kernel fast"),
     "tune": Subcommand("pto_tune", (), "find the best tile sizes, buffers and loop orders of a kernel"),
+    "cycles": Subcommand("pto_cycles", (), "fit the cycle model to your own measurements"),
     "reduce": Subcommand("pto_reduce", (), "find the smallest program that still shows something"),
     "which": Subcommand("pto_which", (), "name the stage that makes a wrong number"),
     "sweep": Subcommand("pto_sweep", (), "show results of sweeps"),

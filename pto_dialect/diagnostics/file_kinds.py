@@ -132,7 +132,7 @@ def _kind_of_text(head: bytes) -> str:
         return "program"
     if _LAUNCH.search(head):
         return "launch"
-    if head.startswith(b"law,name,"):
+    if head.startswith((b"law,name,", b"# calibration of ")):
         return "table"
     if head.startswith(b'#include "pto/'):
         return "cpp"

@@ -45,11 +45,15 @@ def as_data(program: ModuleCycles) -> dict[str, Any]:
 
 def _of_run(program: ModuleCycles) -> dict[str, Any]:
     return {
+        "task": {key: round(getattr(program.task, name), 3) for key, name in _TASK},
         "limits": None if program.limits is None else limits_data(program.limits, program),
         "waits": [_wait(one) for one in program.waits],
         "advice": [_advice(one) for one in program.advice],
         "untried": program.not_tried_reason or None,
     }
+
+
+_TASK = (("microseconds", "cycles"), ("low", "low"), ("high", "high"))
 
 
 def _wait(one: Wait) -> dict[str, Any]:
@@ -118,7 +122,7 @@ def _text(program: ModuleCycles) -> str:
     rows.append(("whole", "", "", "", *_numbers(program.total), ""))
     time = program.total.cycles / program.clock_mhz
     made_for = f"{program.target}, release {program.release}"
-    lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
+    lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz{_with_launch(program)}"]
     if program.limits is not None:
         lines += [spell(line) for line in limits_lines(program.limits, program)]
     lines += aligned(rows, "<><>>>><")
@@ -132,6 +136,12 @@ def _text(program: ModuleCycles) -> str:
     if program.not_tried_reason:
         lines.append(f"no advice: {program.not_tried_reason}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _with_launch(program: ModuleCycles) -> str:
+    """The time of the task of a run, with its band."""
+    task = program.task
+    return f", {task.cycles:.1f} ({task.low:.1f} to {task.high:.1f}) with the launch" if program.run else ""
 
 
 def _spelling(file: str) -> Callable[[str], str]:

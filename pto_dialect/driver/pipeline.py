@@ -14,7 +14,7 @@ from pto_dialect.passes.registry import VERIFY_PASSES
 from pto_dialect.passes.run import run_passes
 
 from .inputs import Input, read, read_program
-from .options import Options
+from .options import CycleRequest, Options
 from .result import SEPARATOR, Result
 
 if TYPE_CHECKING:
@@ -163,10 +163,7 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
             statistics = (collect(module, source.name, options.target),)
     cycles: tuple[ModuleCycles, ...] = ()
     if options.cycles is not None and module is not None and not engine.has_errors:
-        from pto_dialect.analysis.cycles.static import static_cycles  # deferred: start-up
-
-        request = options.cycles
-        cycles = (static_cycles(module, source.name, options.target, request.table, dict(request.options)),)
+        cycles = _cycles(module, source, engine, options.target, options.cycles)
     if not options.verify_diagnostics:
         return Result(not engine.has_errors, engine.diagnostics, engine.counts(), printed, statistics, cycles)
 
@@ -175,6 +172,20 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
 
     mismatches = verify_diagnostics(*in_written_text(source, engine.diagnostics))
     return Result(not mismatches, tuple(mismatches), Counts(errors=len(mismatches)), printed, statistics, cycles)
+
+
+def _cycles(
+    module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, target: str | None, request: CycleRequest
+) -> tuple[ModuleCycles, ...]:
+    """The cycles of a program; a table that cannot be used, as one for another chip, is an error."""
+    from pto_dialect.analysis.cycles.static import static_cycles  # deferred: start-up
+    from pto_dialect.analysis.cycles.table import CycleTableError  # deferred: start-up
+
+    try:
+        return (static_cycles(module, source.name, target, request.table, dict(request.options)),)
+    except CycleTableError as error:
+        engine.report(Diagnostic("config-invalid", Severity.ERROR, str(error)))
+        return ()
 
 
 def build_module(source: SourceFile, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:

@@ -88,9 +88,9 @@ class Limits:
     text: str = ""
 
 
-def limits_of(schedule: Schedule, moved: Moved, table: CycleTable) -> Limits:
-    """The limits of a run, without the sentence."""
-    cores = int(table.value_of("machine", "cores"))
+def limits_of(schedule: Schedule, moved: Moved, table: CycleTable, places: int | None = None) -> Limits:
+    """The limits of a run whose blocks run in so many ``places`` side by side, without the sentence."""
+    cores = places or int(table.value_of("machine", "cores"))
     ends: dict[Block, float] = {}
     for step, thread in enumerate(schedule.thread):
         block = schedule.blocks[thread]

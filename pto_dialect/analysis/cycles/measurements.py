@@ -11,7 +11,8 @@ from typing import Final
 
 from pto_dialect.targets.memory import LOC_TO_SPACE
 
-from .table import CycleTableError
+from .estimate import estimate
+from .table import CycleTable, CycleTableError
 from .work import Work
 
 NEEDED: Final = ("op", "src_dtypes", "dst_dtype", "tile_rows", "tile_cols", "valid_rows", "valid_cols")
@@ -32,6 +33,27 @@ class Measurement:
     target: str = ""
     modelled: bool = False
     baseline: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Operation, types and valid part, for a list."""
+        work = self.work
+        return f"{work.name} {work.source} {work.result} {work.valid_rows}x{work.valid_cols}"
+
+    @property
+    def group(self) -> str:
+        """Measurements of one operation are left out together."""
+        return self.work.name
+
+    def predict(self, table: CycleTable) -> float:
+        """The cycles by ``table``."""
+        return estimate(self.work, table).cycles
+
+    def identity(self, table: CycleTable) -> object:
+        """What equal measurements have in common, under the law of ``table``."""
+        work = self.work
+        options = tuple(sorted(work.options.items()))
+        return work.name, work.source, work.result, work.valid_rows, options, self.predict(table), self.cycles
 
 
 def read_measurements(path: str | Path) -> list[Measurement]:

@@ -26,20 +26,23 @@ def extract_lanes(table: CycleTable) -> int:
 
 def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
     """Cycles of a transfer along ``work.path`` and their evidence; ``None`` for a path without figures."""
-    if table.type_of("move", work.path, "*") is None:
+    type_ = table.type_of("move", work.path, work.source)
+    if type_ is None:
         return None
-    p = table.group("move", work.path, "*")
+    p = table.group("move", work.path, type_)
     pieces = work.transfers
     size = work.bytes(work.source if work.path.startswith("gm") else work.result)
     if work.empty:
-        return p["fixed"], table.evidence("move", work.path, "*")
+        return p["fixed"], table.evidence("move", work.path, type_)
     if work.path == "ub:ub":
         pieces = 1 if work.full else work.valid_rows
         size = pieces * INNER_BYTES * ceil_div(size // max(pieces, 1), INNER_BYTES)
     cycles = pieces * p["fixed"] + size / p["rate"]
     more = extra_column_cycles(work, table)
     # Geometric mean of no extra cost and the maximum extra cost.
-    return ((cycles * (cycles + more)) ** 0.5, "assumed") if more else (cycles, table.evidence("move", work.path, "*"))
+    return (
+        ((cycles * (cycles + more)) ** 0.5, "assumed") if more else (cycles, table.evidence("move", work.path, type_))
+    )
 
 
 def extra_column_cycles(work: Work, table: CycleTable) -> float:

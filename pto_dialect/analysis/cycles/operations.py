@@ -162,7 +162,9 @@ def _element(type_: Attribute) -> str:
 def _extent(type_: Attribute) -> tuple[int, int, int, int, bool]:
     """Rows and columns of a tile or view, its valid part, and whether all of that is known before a run."""
     plain = _plain(type_)
-    pair = 2 if (element := element_type(plain)) is not None and _paired(element) else 1
+    # Matrix tiles count single numbers, vectors and views pairs.
+    is_matrix = isinstance(plain, TileBufType) and plain.loc != "vec"
+    pair = 2 if (element := element_type(plain)) is not None and _paired(element) and not is_matrix else 1
     shape = [each if each > 0 else 1 for each in shape_of(plain)] or [1]
     known = all(each > 0 for each in shape_of(plain))
     rows, cols = 1, shape[-1]

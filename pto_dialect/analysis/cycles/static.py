@@ -22,7 +22,7 @@ from .estimate import Estimate, estimate
 from .limits import Limits
 from .moves import extract_lanes, lane_of
 from .operations import pipe_work_of
-from .table import CycleTable, read_table, shipped
+from .table import CycleTable, CycleTableError, read_table, shipped
 from .waits import Advice, Wait
 
 UNMEASURED = ("family", "assumed")
@@ -66,7 +66,8 @@ class ModuleCycles:
     sum of all; for a run, the end of its schedule. ``open``: number of operations with an unknown execution count.
     ``ranges``: operations and types without measurements, with their count. ``waits``: waiting times of the pipes of a
     run, ``limits`` what limits it. ``advice``: changes that help; ``not_tried_reason`` states why none was tried.
-    ``contents_reason`` states why a run for times alone has computed contents.
+    ``contents_reason`` states why a run for times alone has computed contents. ``task``: for a run, the microseconds of
+    its task on a board, from the start of its launch.
     """
 
     file: str
@@ -84,11 +85,29 @@ class ModuleCycles:
     not_tried_reason: str = ""
     contents_reason: str = ""
     release: str = NEWEST_RELEASE
+    task: Total = field(default_factory=Total)
+
+
+def task_time(total: Total, table: CycleTable) -> Total:
+    """The microseconds from the start of the launch to the end of a run of ``total`` cycles."""
+    launch, error = table.optional("machine", "launch_us", 0.0), table.optional("band", "launch", 0.0)
+    clock = table.value_of("machine", "clock_mhz")
+    return Total(launch + total.cycles / clock, launch / (1 + error) + total.low / clock,
+                 launch * (1 + error) + total.high / clock)  # fmt: skip
+
+
+def with_schedule_band(total: Total, table: CycleTable) -> Total:
+    """``total`` of a run, with a band that is no narrower than the error of schedules."""
+    error = table.optional("band", "schedule", 0.0)
+    return Total(total.cycles, min(total.low, total.cycles / (1 + error)), max(total.high, total.cycles * (1 + error)))
 
 
 def table_for(arch: str, path: str | None) -> CycleTable:
     """The table of the user, or the default table of ``arch``. Raises ``CycleTableError``."""
-    return shipped(arch) if path is None else read_table(path)
+    table = shipped(arch) if path is None else read_table(path)
+    if table.chip not in ("", arch):
+        raise CycleTableError(f"'{path}' is a calibration of {table.chip}, and the program is for {arch}")
+    return table
 
 
 def static_cycles(

@@ -56,7 +56,8 @@ POSITIVE: Final = frozenset(("rate", "flat_lanes", "row_lanes"))
 POSITIVE_OF_MACHINE: Final = frozenset(("clock_mhz", "cores", "memory_gbps", "vector_bytes"))
 
 BANDS: Final = tuple(each for each in EVIDENCE if each != "family")
-"""Classes of evidence with one band each; each family has its own."""
+"""Classes of evidence with one band each; each family has its own. Tables may have bands of the ``schedule`` of a run
+and of its ``launch`` as well."""
 
 
 class CycleTableError(ValueError):
@@ -75,12 +76,14 @@ class Entry(NamedTuple):
 
 @dataclass
 class CycleTable:
-    """The parameters of one chip. While ``used`` is a set, it collects the keys that are read."""
+    """The parameters of one chip. While ``used`` is a set, it collects the keys that are read. ``chip``: the only chip
+    that it is for, if it says so."""
 
     name: str
     entries: dict[Key, Entry]
     types: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict[tuple[str, str], tuple[str, ...]])
     used: set[Key] | None = None
+    chip: str = ""
 
     def __post_init__(self) -> None:
         if self.types:
@@ -138,7 +141,7 @@ class CycleTable:
         for key, value in values.items():
             old = entries[key]
             entries[key] = old._replace(value=value, evidence=evidence or old.evidence)
-        return CycleTable(self.name, entries, self.types)
+        return CycleTable(self.name, entries, self.types, chip=self.chip)
 
     def text(self) -> str:
         """The table as CSV."""
@@ -154,10 +157,20 @@ def shipped(chip: str) -> CycleTable:
     return read_table(Path(__file__).parents[2] / "targets" / "cycles" / f"{chip}.csv", chip)
 
 
+CALIBRATION: Final = "# calibration of "
+"""The beginning of a file that changes parameters of the shipped table of the chip whose name follows."""
+
+CHIPS: Final = ("a2a3", "a5")
+
+
 def read_table(path: str | Path, name: str | None = None) -> CycleTable:
-    """The table in a file. Raises :class:`CycleTableError`."""
+    """The table in a file, or the shipped one with the calibration in it. Raises :class:`CycleTableError`."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
+            first = stream.readline(1000)
+            if first.startswith(CALIBRATION):
+                return _calibrated(first, stream, name or str(path))
+            stream.seek(0)
             return parse_table(stream, name or str(path))
     except OSError as error:
         raise CycleTableError(f"cannot read '{path}': {error.strerror or error}") from None
@@ -165,39 +178,61 @@ def read_table(path: str | Path, name: str | None = None) -> CycleTable:
         raise CycleTableError(f"'{path}' is not UTF-8 text") from None
 
 
+def _calibrated(first: str, lines: Iterable[str], name: str) -> CycleTable:
+    """The shipped table of the chip that the ``first`` line names, with the values in ``lines``."""
+    chip = first.removeprefix(CALIBRATION).split(" ")[0].strip()
+    if chip not in CHIPS:
+        raise CycleTableError(f"{name}:1: a calibration is of {' or '.join(CHIPS)}, found '{chip}'")
+    base = shipped(chip)
+    changes = _parse_entries(lines, name, 1)
+    for key, entry in changes.items():
+        if key not in base.entries:
+            raise CycleTableError(f"{name}:{entry.line}: the table of {chip} has no parameter {_text(key)}")
+    entries = base.entries | changes
+    _check_complete(entries, name)
+    return CycleTable(name, entries, base.types, chip=chip)
+
+
 def parse_table(lines: Iterable[str], name: str) -> CycleTable:
     """The table in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
-    reader = csv.reader(lines)
-    try:
-        head = next(reader, [])
-        _check_columns(head, name)
-        entries: dict[Key, Entry] = {}
-        for cells in reader:
-            if not cells or cells[0].startswith("#"):
-                continue
-            if len(cells) != len(head):
-                raise CycleTableError(f"{name}:{reader.line_num}: {len(head)} columns expected, found {len(cells)}")
-            key, entry = _parse_entry(dict(zip(head, cells, strict=True)), f"{name}:{reader.line_num}", reader.line_num)
-            if key in entries:
-                first = entries[key].line
-                raise CycleTableError(f"{name}:{reader.line_num}: {_text(key)} is given twice, first in line {first}")
-            entries[key] = entry
-    except csv.Error as error:
-        raise CycleTableError(f"{name}:{reader.line_num}: {error}") from None
+    entries = _parse_entries(lines, name, 0)
     _check_complete(entries, name)
     return CycleTable(name, entries)
 
 
-def _check_columns(head: list[str], name: str) -> None:
+def _parse_entries(lines: Iterable[str], name: str, before: int) -> dict[Key, Entry]:
+    """The parameters in ``lines``, of which so many came ``before``."""
+    reader = csv.reader(lines)
+    entries: dict[Key, Entry] = {}
+    try:
+        head = next(reader, [])
+        _check_columns(head, f"{name}:{before + 1}")
+        for cells in reader:
+            if not cells or cells[0].startswith("#"):
+                continue
+            line = before + reader.line_num
+            if len(cells) != len(head):
+                raise CycleTableError(f"{name}:{line}: {len(head)} columns expected, found {len(cells)}")
+            key, entry = _parse_entry(dict(zip(head, cells, strict=True)), f"{name}:{line}", line)
+            if key in entries:
+                first = entries[key].line
+                raise CycleTableError(f"{name}:{line}: {_text(key)} is given twice, first in line {first}")
+            entries[key] = entry
+    except csv.Error as error:
+        raise CycleTableError(f"{name}:{before + reader.line_num}: {error}") from None
+    return entries
+
+
+def _check_columns(head: list[str], where: str) -> None:
     unknown = [column for column in head if column not in COLUMNS]
     missing = [column for column in COLUMNS if column not in head and column not in ("prior", "evidence", "note")]
     known = ", ".join(COLUMNS)
     if unknown:
-        raise CycleTableError(f"{name}:1: there is no column '{unknown[0]}'; columns are {known}")
+        raise CycleTableError(f"{where}: there is no column '{unknown[0]}'; columns are {known}")
     if missing:
-        raise CycleTableError(f"{name}:1: column '{missing[0]}' is missing; columns are {known}")
+        raise CycleTableError(f"{where}: column '{missing[0]}' is missing; columns are {known}")
     if len(set(head)) != len(head):
-        raise CycleTableError(f"{name}:1: a column is named twice")
+        raise CycleTableError(f"{where}: a column is named twice")
 
 
 def _parse_entry(row: Mapping[str, str], where: str, line: int) -> tuple[Key, Entry]:

@@ -24,6 +24,7 @@ BACKENDS = ("emitc", "vpto")
 RULES = ("allow", "deny", "warn")
 CHOICES = {"target": TARGETS, "backend": BACKENDS}
 RELEASE = "reference-release"
+CALIBRATION = "calibration"
 SWITCHES = ("werror", "pedantic")
 MOST_COLUMNS = 1000
 
@@ -37,7 +38,8 @@ class SettingsError(ValueError):
 
 
 class Settings(NamedTuple):
-    """The settings of a project. ``columns`` is the width of formatted programs; ``None`` means that it is not set."""
+    """The settings of a project. ``columns`` is the width of formatted programs, ``calibration`` the path of what the
+    cycle model was fitted to; ``None`` means that it is not set."""
 
     target: str | None = None
     backend: str | None = None
@@ -49,6 +51,7 @@ class Settings(NamedTuple):
     pedantic: bool | None = None
     max_errors: int | None = None
     columns: int | None = None
+    calibration: str | None = None
 
 
 class Folder(NamedTuple):
@@ -146,13 +149,23 @@ class _Reader:
 
     def _settings(self, table: Mapping[str, Any], path: tuple[str, ...]) -> Settings:
         found: dict[str, Any] = {}
-        known = [*CHOICES, RELEASE, *RULES, *SWITCHES, "max-errors", *(("format", "folder") if not path else ())]
+        known = [
+            *CHOICES,
+            RELEASE,
+            CALIBRATION,
+            *RULES,
+            *SWITCHES,
+            "max-errors",
+            *(("format", "folder") if not path else ()),
+        ]
         for key, value in table.items():
             place = (*path, key)
             if key in CHOICES:
                 found[key] = self._word(value, CHOICES[key], place)
             elif key == RELEASE:
                 found["release"] = self._release(value, place)
+            elif key == CALIBRATION:
+                found[key] = self._path(value, place)
             elif key in RULES:
                 found[key] = self._rules(value, place)
             elif key in SWITCHES:
@@ -183,6 +196,13 @@ class _Reader:
         if isinstance(value, str) and release_named(value) is not None:
             return value
         raise self._wrong(path, unknown_release(str(value)), 'a release is a string, for example "0.63"')
+
+    def _path(self, value: Any, path: tuple[str, ...]) -> str:
+        """A file below the folder of the settings."""
+        inside = isinstance(value, str) and value and not os.path.isabs(value) and ".." not in value.split("/")
+        if not inside:
+            raise self._wrong(path, f"{path[-1]} is a path below the folder of this file")
+        return os.path.join(os.path.dirname(self.file), value)
 
     def _number(self, value: Any, path: tuple[str, ...], least: int, most: int) -> int:
         if type(value) is int and least <= value <= most:
@@ -244,4 +264,8 @@ def configured(options: Options, path: str, stated: Collection[str]) -> Options:
         return options
     target = options.target if "target" in stated or settings.target is None else settings.target
     release = options.release if "reference_release" in stated or settings.release is None else settings.release
-    return options._replace(target=target, release=release, policy=policy_with(options.policy, settings, stated))
+    cycles = options.cycles
+    if cycles is not None and cycles.table is None:
+        cycles = cycles._replace(table=settings.calibration)
+    policy = policy_with(options.policy, settings, stated)
+    return options._replace(target=target, release=release, policy=policy, cycles=cycles)

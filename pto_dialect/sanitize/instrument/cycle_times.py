@@ -15,7 +15,14 @@ from pto_dialect.analysis.cycles.limits import limits_of
 from pto_dialect.analysis.cycles.moves import extract_lanes, lane_of
 from pto_dialect.analysis.cycles.operations import PipeWork, pipe_work_of
 from pto_dialect.analysis.cycles.schedule import Block, placed
-from pto_dialect.analysis.cycles.static import UNMEASURED, Line, ModuleCycles, Total
+from pto_dialect.analysis.cycles.static import (
+    UNMEASURED,
+    Line,
+    ModuleCycles,
+    Total,
+    task_time,
+    with_schedule_band,
+)
 from pto_dialect.analysis.cycles.table import EVIDENCE, CycleTable
 from pto_dialect.analysis.cycles.traffic import Moved
 from pto_dialect.analysis.cycles.work import Work
@@ -36,6 +43,11 @@ _PATHS = {"PIPE_MTE1": "l1:l0a", "PIPE_MTE3": "ub:gm", "PIPE_FIX": "l0c:gm"}
 """Assumed paths of instructions without tiles, by their pipe; MTE2 loads into the memory of its core."""
 
 _GLOBAL = "gm"
+
+_CUBE_PIPES = frozenset(("PIPE_M", "PIPE_MTE1", "PIPE_FIX"))
+
+VECTOR_CORES = 2
+"""Vector cores beside each cube core; a block of a vector kernel runs on one of them."""
 
 
 @dataclass
@@ -132,7 +144,7 @@ class CycleTimeline(Timeline):
         known = self._known.get(work)
         if known is None:
             known = self._known[work] = estimate(work, self.table)
-        return self._shared(known, thread, regions, start) if _GLOBAL in work.path.split(":") else known
+        return self._shared(known, work.path, thread, regions, start) if _GLOBAL in work.path.split(":") else known
 
     def alone(self, work: Work) -> Estimate:
         """Returns the cycles of an instruction that has run, without other cores."""
@@ -164,7 +176,7 @@ class CycleTimeline(Timeline):
                        is_static=certain)  # fmt: skip
 
     def _shared(
-        self, one: Estimate, thread: Thread, regions: Sequence[tuple[Any, Any, bool]], start: float
+        self, one: Estimate, path: str, thread: Thread, regions: Sequence[tuple[Any, Any, bool]], start: float
     ) -> Estimate:
         """Returns the cycles of a transfer whose bytes are not in the cache: at least its share of the memory's
         bandwidth."""
@@ -172,12 +184,15 @@ class CycleTimeline(Timeline):
         if not touched:
             return one
         block = thread.core.block
-        start += WAVE * (block.index // self._side_by_side)
+        cores = self._side_by_side * (1 if thread.core.kind == "aic" or "l1" in path else VECTOR_CORES)
+        start += WAVE * (block.index // cores)
         cold = cold_bytes(touched, start)
         if cold:
-            least = cold * min(block.count, self._side_by_side) / self._rate
-            if least > one.cycles:
-                one = Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
+            # The cache takes what is written, so only bytes that are read wait for the memory.
+            if any(arena.public and not writes for arena, _, writes in regions):
+                least = cold * min(block.count, cores) / self._rate
+                if least > one.cycles:
+                    one = Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
             fill(touched, start + one.cycles)
         return one
 
@@ -223,19 +238,27 @@ class CycleTimeline(Timeline):
         for thread in threads:
             block = (thread.device, thread.core.block.index)
             ends[block] = max(ends.get(block, 0.0), thread.time)
-        where = placed(ends, int(table.value_of("machine", "cores")))
+        cores = places(threads, table)
+        where = placed(ends, cores)
         end = max((start + ends[block] for block, (_, start) in where.items()), default=0.0)
         totals = result.pipes.values()
         less = max((each.cycles - each.low for each in totals), default=0.0)
         more = max((each.high - each.cycles for each in totals), default=0.0)
-        result.total = Total(end, max(end - less, 0.0), end + more)
-        limits = limits_of(self.log.schedule, self.moved, table)
+        result.total = with_schedule_band(Total(end, max(end - less, 0.0), end + more), table)
+        result.task = task_time(result.total, table)
+        limits = limits_of(self.log.schedule, self.moved, table, cores)
         if len(self.log.schedule):
             limits.kind, limits.text = limiter(limits, self.moved, table, result.lines)
             result.limits = limits
         costs = Costs(self.log.schedule, limits)
         result.waits = self.waits.longest(list(busiest.values()), sites, end, costs)
         return result
+
+
+def places(threads: Iterable[Thread], table: CycleTable) -> int:
+    """Returns how many blocks run side by side: on cube cores, or, if none of their pipes worked, on vector cores."""
+    vector = all(thread.core.kind == "all" and not (thread.pipe in _CUBE_PIPES and thread.time) for thread in threads)
+    return int(table.value_of("machine", "cores")) * (VECTOR_CORES if vector else 1)
 
 
 _NAMED = {

@@ -129,7 +129,7 @@ def extracts(right: int, left: int) -> str:
 """
 
 
-LEFT, RIGHT, PRODUCT = 10 + 128 * 64 * 2 / 130, 10 + 64 * 256 * 2 / 85, 21 + 8 * 4 * 16
+LEFT, RIGHT, PRODUCT = 10 + 128 * 64 * 2 / 130, 10 + 64 * 256 * 2 / 85, 6 + 8 * 4 * 16
 
 
 @pytest.mark.parametrize(("left", "right"), [(1, 1), (3, 1), (4, 1), (0, 1), (1, 0)])
