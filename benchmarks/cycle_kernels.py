@@ -1,164 +1,199 @@
-"""Times of whole kernels from schedules of pipes: matrix products and flash attention, against measured ones.
+"""Times of whole kernels on boards, beside what `pto-run --cycles` says about programs with their tiles and loops.
 
-A product: each core takes its share of the tiles 128 x 256 of the result, one after the other; steps of 64 along the
-inner dimension are loaded four at a time into two buffers of L1, extracted into two halves of L0 and multiplied into
-one accumulator, which is drained before the next tile starts. The first tile of a core finds the cache cold.
+    python benchmarks/cycle_kernels.py KERNELS.csv [--large] [--folds]
 
-Flash attention: blocks of 128 queries over the cores, tiles of 256 keys; the products Q K and P V alternate on the
-cube unit while softmax and rescaling alternate on the vector units, one tile later. The cycles of these four stages
-are the ones that the kernel's authors publish. Rows about few cores have a start-up and a share of the memory of their
-own, which are fitted to these eight rows.
+KERNELS.csv has the columns kernel, target, cores, shape, time_us. cycle_programs.py writes the programs of matrix
+products, convolutions as products, microscaling products and flash attention; the command runs each of them, and its
+time with the launch is compared. Rows with more than 7 * 10^10 multiplications take minutes, and need --large.
+Attention on few cores is listed apart: the same problem on the same number of cores was measured three times as fast
+in another table of the same kernel.
 
-Baseline: the public model's cube unit at 1.85 GHz, or its bandwidth from global memory to L1 (78 bytes per cycle), the
-larger of both; for flash attention the four published stages one after the other at 1.85 GHz.
+With --folds the free constants of schedules are fitted again without the rows of one kernel, by a step of least squares
+whose derivatives are runs of the command with changed tables, and predict these rows. The table of folds ends with the
+bands that hold nine of ten left-out rows.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import re
-from collections.abc import Sequence
-from itertools import combinations
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from pto_dialect.analysis.cycles.estimate import estimate
-from pto_dialect.analysis.cycles.pipes import Pipes
-from pto_dialect.analysis.cycles.table import CycleTable, shipped
-from pto_dialect.analysis.cycles.work import Work, ceil_div, width
+import numpy as np
 
-M, N, STEP_BYTES, STEPS = 128, 256, 128, 4
-QK, SOFTMAX, PV, UPDATE = 2487.0, 2489.0, 1617.0, 834.0
-"""Cycles of the stages for 128 queries, 256 keys and a head of 128."""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-DISPATCH, TILE_SYNC = 2000.0, 1000.0
-FEW_CORES_US, FEW_CORES_SHARE = 28.0, 0.17
-"""Start-up of the rows about few cores, and what each further core adds to the time of a tile."""
+from cycle_programs import Product, attention, attention_arguments, product
+
+from pto_dialect.analysis.cycles.table import CycleTable, Key, shipped
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FREE: tuple[tuple[Key, float], ...] = (
+    (("machine", "launch_us", "*", "value"), 0.1),
+    (("machine", "memory_gbps", "*", "value"), 0.1),
+    (("move", "gm:l1", "*", "rate"), 0.1),
+    (("move", "l0c:gm", "*", "rate"), 0.1),
+    (("cube", "tmatmul", "*", "head"), 1.0),
+)
+"""Constants of schedules, and the relative changes that derivatives are taken of."""
+
+RIDGE = 0.3
+"""Weight of a relative change of a constant, against the relative error of one row."""
+
+LARGE = 7 * 10**10
+"""Multiplications of rows that take minutes; one of attention counts as ten, as its operations are smaller."""
 
 
 class Row(NamedTuple):
+    """A measured run: its kernel, what it is called, its time, and its program with arguments."""
+
     kernel: str
+    name: str
+    chip: str
     measured: float
-    predicted: float
-    baseline: float
+    text: str
+    arguments: tuple[str, ...]
+    work: int
 
 
-def product_us(m: int, k: int, n: int, type_: str, result: str, chip: str, cores: int) -> float:
-    table = shipped(chip)
-    step = STEP_BYTES * 8 // width(type_)
-    tiles = ceil_div(ceil_div(m, M) * ceil_div(n, N), cores)
-    pipes = Pipes()
-    drained = 0.0
-    free_l1, free_l0 = [0.0, 0.0], [0.0, 0.0]
-    steps = ceil_div(k, step)
-    for tile in range(tiles):
-        number = 0
-        for first in range(0, steps, STEPS):
-            some = min(STEPS, steps - first)
-            load = sum(_cycles(table, _move("gm:l1", type_, rows, step * some)) for rows in (M, N))
-            if tile == 0:
-                size = (M + N) * step * some * width(type_) / 8
-                load = max(load, size * cores / table.value_of("machine", "memory_gbps") / 1e3 * _mhz(table))
-            loaded = pipes.issue("MTE2", load, (free_l1[0],))
-            for _ in range(some):
-                left = _cycles(table, _move("l1:l0a", type_, M, step))
-                right = _cycles(table, _move("l1:l0b", type_, N, step))
-                extracted = pipes.issue("MTE1", max(left, right), (loaded, free_l0[0]))
-                done = pipes.issue("M", _cycles(table, _product(type_, step)), (extracted, drained))
-                free_l0 = [free_l0[1], done]
-                number += 1
-            free_l1 = [free_l1[1], pipes.ends["MTE1"]]
-        drained = pipes.issue("FIX", _cycles(table, _move("l0c:gm", result, M, N)), (pipes.ends["M"],))
-    return table.value_of("machine", "launch_us") + pipes.end / _mhz(table)
-
-
-def _mhz(table: CycleTable) -> float:
-    return table.value_of("machine", "clock_mhz")
-
-
-def _cycles(table: CycleTable, work: Work) -> float:
-    return estimate(work, table).cycles
-
-
-def _move(path: str, type_: str, rows: int, cols: int) -> Work:
-    return Work("move", type_, type_, rows, cols, rows, cols, path)
-
-
-def _product(type_: str, step: int) -> Work:
-    return Work("tmatmul", type_, "f32", M, N, M, N, k=step)
-
-
-def attention_us(queries: int, keys: int, cores: int, few: bool) -> float:
-    table = shipped("a2a3")
-    pipes = Pipes()
-    share = 1 + FEW_CORES_SHARE * (cores - 1) if few else 1.0
-    for _ in range(ceil_div(ceil_div(queries, 128), cores)):
-        scores: list[float] = []
-        tiles = ceil_div(keys, 256)
-        for tile in range(tiles + 1):
-            if tile < tiles:
-                scores.append(pipes.issue("cube", QK * share))
-                scores[tile] = pipes.issue("vector", SOFTMAX * share, (scores[tile],))
-            if tile:
-                product = pipes.issue("cube", PV * share, (scores[tile - 1],))
-                pipes.issue("update", UPDATE * share, (product,))
-    start = FEW_CORES_US if few else table.value_of("machine", "launch_us")
-    fixed = 0.0 if few else DISPATCH + TILE_SYNC * 2
-    return start + (pipes.end + fixed) / _mhz(table)
-
-
-def rows_of(path: Path) -> list[Row]:
-    found: list[Row] = []
+def rows_of(path: Path) -> Iterator[Row]:
+    """The rows that have a program."""
     with open(path, encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            numbers = {key.lower(): int(value) for key, value in re.findall(r"\b(m|k|n|S0|S1)=(\d+)", row["shape"])}
-            for value in re.findall(r"S0=S1=(\d+)", row["shape"]):
-                numbers["s0"] = numbers["s1"] = int(value)
-            cores = int(re.findall(r"\d+", row["cores"])[0])
-            if row["kernel"].startswith(("gemm", "matmul")):
-                found.append(_product_row(row, numbers, cores))
-            elif row["kernel"].startswith("flash_attention"):
-                few = "partial" in row["kernel"]
-                time = attention_us(numbers["s0"], numbers["s1"], cores, few)
-                tiles = ceil_div(ceil_div(numbers["s0"], 128), cores) * ceil_div(numbers["s1"], 256)
-                baseline = tiles * (QK + SOFTMAX + PV + UPDATE) / 1850
-                found.append(Row("flash attention", float(row["time_us"]), time, baseline))
+            one = _row(row)
+            if one is not None:
+                yield one
+
+
+def _row(row: Mapping[str, str]) -> Row | None:
+    numbers = {key.lower(): int(value) for key, value in re.findall(r"\b(m|k|n|S0|S1)=(\d+)", row["shape"])}
+    for value in re.findall(r"S0=S1=(\d+)", row["shape"]):
+        numbers["s0"] = numbers["s1"] = int(value)
+    kernel, time = row["kernel"], float(row["time_us"])
+    if kernel.startswith("flash_attention"):
+        queries, keys = numbers["s0"], numbers["s1"]
+        kind = "attention, few cores" if "partial" in kernel else "attention"
+        options = (f"--blocks={queries // 128}", *attention_arguments(queries, keys))
+        work = 10 * queries * keys * 256
+        return Row(kind, f"{queries}x{keys}", "a2a3", time, attention(queries, keys), options, work)
+    one = _product(kernel, numbers)
+    if one is None:
+        return None
+    name = f"{one.m}x{one.k}x{one.n}"
+    options = (f"--blocks={one.cores}", *one.arguments)
+    return Row(kernel.split(" ")[0], name, one.chip, time, product(one), options, one.m * one.k * one.n)
+
+
+def _product(kernel: str, numbers: Mapping[str, int]) -> Product | None:
+    """The product of a row, with the tiles that the public kernel has."""
+    m, k, n = (numbers.get(name, 0) for name in "mkn")
+    if kernel.startswith("gemm (manual)"):
+        return Product(m, k, n, "f16", "f32", (4, 6), (128, 64, 256), 4)
+    if kernel == "conv2d_forward":
+        return Product(m, k, n, "f16", "f16", (4, 6), (128, 48, 256), 3, slices=1)
+    if kernel == "matmul_mxfp8":
+        return Product(m, k, n, "f8E5M2", "bf16", (4, 8), (128, 128, 256), 4, scaled=True, chip="a5")
+    if kernel == "matmul_mxfp4":
+        return Product(m, k, n, "!pto.f4E2M1x2", "bf16", (4, 8), (256, 256, 256), 2, scaled=True, chip="a5")
+    return None
+
+
+class Times(NamedTuple):
+    """Microseconds of a task by the command, and its band."""
+
+    time: float
+    low: float
+    high: float
+
+
+def run(row: Row, table: CycleTable | None, folder: Path) -> Times:
+    """What `pto-run --cycles` says about a row."""
+    program = folder / "kernel.pto"
+    program.write_text(row.text, encoding="utf-8")
+    options = ["--cycles=json", "--no-advice", "--quiet", "--max-errors=1", *row.arguments]
+    if table is not None:
+        (folder / "table.csv").write_text(table.text(), encoding="utf-8")
+        options.append(f"--cycle-table={folder / 'table.csv'}")
+    command = [sys.executable, "-m", "pto_dialect", "run", str(program), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    if done.returncode:
+        sys.exit(f"{row.kernel} {row.name}: {done.stderr.strip()}")
+    [one] = json.loads(done.stdout)["programs"]
+    return Times(one["task"]["microseconds"], one["task"]["low"], one["task"]["high"])
+
+
+def line(row: Row, time: float, more: str = "") -> str:
+    error = 100 * (time / row.measured - 1)
+    return f"  {row.kernel:22}{row.name:18} measured {row.measured:8.1f}  predicted {time:8.1f}  {error:+6.1f} %{more}"
+
+
+def report(rows: Sequence[Row], folder: Path) -> dict[Row, Times]:
+    """Prints the rows by the shipped tables; their times."""
+    found: dict[Row, Times] = {}
+    for row in rows:
+        found[row] = run(row, None, folder)
+        inside = found[row].low <= row.measured <= found[row].high
+        print(line(row, found[row].time, "" if inside else "  outside of its band"), flush=True)
+    for kernel in dict.fromkeys(row.kernel for row in rows):
+        some = [abs(found[row].time / row.measured - 1) for row in rows if row.kernel == kernel]
+        print(f"  {kernel:22}median error {100 * median(some):.1f} %, most {100 * max(some):.1f} %")
     return found
 
 
-def _product_row(row: dict[str, str], numbers: dict[str, int], cores: int) -> Row:
-    m, k, n = numbers["m"], numbers["k"], numbers["n"]
-    type_ = "f4e2m1" if "mxfp4" in row["kernel"] else "f8e4m3" if "mxfp8" in row["kernel"] else "f16"
-    result = "f32" if row["dtype"].endswith("f32") else "f16"
-    time = product_us(m, k, n, type_, result, row["target"], cores)
-    bits = width(type_)
-    cube = m * k * n / (4096 * 16 / max(bits, 8)) / cores / 1850
-    tiles = ceil_div(ceil_div(m, M) * ceil_div(n, N), cores)
-    loads = tiles * (M + N) * k * bits / 8 / 78 / 1850
-    return Row("matrix product", float(row["time_us"]), time, max(cube, loads))
+def folds(rows: Sequence[Row], base: Mapping[Row, Times], folder: Path) -> None:
+    """Prints each kernel as predicted by constants fitted to the other kernels of its chip."""
+    errors: list[float] = []
+    for chip in dict.fromkeys(row.chip for row in rows):
+        some = [row for row in rows if row.chip == chip]
+        table = shipped(chip)
+        slopes = np.zeros((len(some), len(FREE)))
+        for column, (key, change) in enumerate(FREE):
+            changed = table.with_values({key: table.entries[key].value * (1 + change)})
+            for number, row in enumerate(some):
+                slopes[number, column] = (run(row, changed, folder).time - base[row].time) / row.measured / change
+        now = np.array([base[row].time / row.measured - 1 for row in some])
+        for kernel in dict.fromkeys(row.kernel for row in some):
+            held = np.array([row.kernel == kernel for row in some])
+            matrix = np.vstack([slopes[~held], RIDGE * np.eye(len(FREE))])
+            step = np.linalg.lstsq(matrix, np.concatenate([-now[~held], np.zeros(len(FREE))]), rcond=None)[0]
+            constants = ", ".join(
+                f"{key[1] if key[0] != 'move' else key[1] + ' rate'} {table.entries[key].value * (1 + change):.4g}"
+                for (key, _), change in zip(FREE, step, strict=True)
+            )
+            print(f"{kernel} left out: {constants}")
+            for number, row in enumerate(some):
+                if held[number]:
+                    error = now[number] + float(slopes[number] @ step)
+                    errors.append(error)
+                    print(line(row, row.measured * (1 + error)), flush=True)
+    found = sorted(abs(error) for error in errors)
+    within = found[int(0.9 * (len(found) - 1))]
+    print(f"left out: {len(found)} rows, median {100 * median(found):.1f} %, nine of ten within {100 * within:.1f} %")
 
 
-def kendall_tau(pairs: Sequence[tuple[float, float]]) -> float:
-    signs = [(a[0] - b[0]) * (a[1] - b[1]) for a, b in combinations(pairs, 2)]
-    return (sum(sign > 0 for sign in signs) - sum(sign < 0 for sign in signs)) / max(len(signs), 1)
+def main(arguments: Sequence[str]) -> None:
+    paths = [argument for argument in arguments if not argument.startswith("--")]
+    if len(paths) != 1:
+        sys.exit(__doc__)
+    rows = [row for row in rows_of(Path(paths[0])) if "--large" in arguments or row.work <= LARGE]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        few = [row for row in rows if "few" in row.kernel]
+        rest = [row for row in rows if "few" not in row.kernel]
+        base = report(rest, folder)
+        if few:
+            report(few, folder)
+        if "--folds" in arguments:
+            folds(rest, base, folder)
 
 
-def kernel_report(path: Path) -> str:
-    """The table of kernels, and of each kind its median error and rank correlation."""
-    rows = rows_of(path)
-    lines = ["kernels, µs:             measured  predicted   error   public"]
-    for row in rows:
-        error = row.predicted / row.measured - 1
-        lines.append(f"  {row.kernel:20} {row.measured:10.1f} {row.predicted:10.1f} {100 * error:6.1f} %"
-                     f" {100 * (row.baseline / row.measured - 1):6.1f} %")  # fmt: skip
-    for kind in ("matrix product", "flash attention", ""):
-        some = [row for row in rows if row.kernel == kind or not kind]
-        if some:
-            error = median(abs(row.predicted / row.measured - 1) for row in some)
-            base = median(abs(row.baseline / row.measured - 1) for row in some)
-            tau = kendall_tau([(row.measured, row.predicted) for row in some])
-            base_tau = kendall_tau([(row.measured, row.baseline) for row in some])
-            lines.append(f"  {kind or 'all':20} median error {100 * error:.1f} %, Kendall tau {tau:.2f};"
-                         f" public {100 * base:.1f} %, {base_tau:.2f}")  # fmt: skip
-    return "\n".join(lines) + "\n"
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,6 +1,6 @@
 """How near the cycle model comes to measurements that it was not fitted to.
 
-    python benchmarks/cycles.py CYCLES.csv [KERNELS.csv] [--details]
+    python benchmarks/cycles.py CYCLES.csv [--details]
 
 CYCLES.csv has measurements of single operations (docs/reference/cycles.md, "Measurements"). For each chip the shipped
 table is set back to the values that a fit starts from, fitted to all rows but some, and predicts these: once for each
@@ -12,7 +12,7 @@ all rows. "inside" is how many rows lie in the band of a neighbour. The line "fa
 without figures get, for all rows as if none of them had figures. The line "public model" has the
 errors that the public model states for the same rows.
 
-KERNELS.csv has times of whole kernels; cycle_kernels.py says how they are scheduled.
+cycle_kernels.py has times of whole kernels.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from statistics import median
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from cycle_kernels import kernel_report
 
 from pto_dialect.analysis.cycles.estimate import estimate
 from pto_dialect.analysis.cycles.fit import fit, fitted_parameters, reset_to_priors
@@ -135,15 +133,13 @@ def chip_report(chip: str, rows: Sequence[Measurement], details: bool) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     paths = [argument for argument in arguments if not argument.startswith("--")]
-    if not 1 <= len(paths) <= 2:
+    if len(paths) != 1:
         sys.exit(__doc__)
     rows = read_measurements(paths[0])
     for chip in ("a5", "a2a3"):
         chosen = [one for one in rows if one.target == chip]
         if chosen:
             chip_report(chip, chosen, "--details" in arguments)
-    if len(paths) == 2:
-        print(kernel_report(Path(paths[1])), end="")
 
 
 if __name__ == "__main__":

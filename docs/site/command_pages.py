@@ -35,6 +35,7 @@ GUIDES = {
     "report": Guide("pto report kernel.pto -o page.html --auto", "report.md"),
     "prove": Guide("pto prove kernel.pto --assume 'n % 16 == 0'", "prove.md"),
     "optimize": Guide("pto optimize gemm.pto -j 2", "optimize.md"),
+    "cycles": Guide("pto cycles --calibrate measured.csv -o mine.csv", "cycles.md"),
     "tune": Guide("pto tune kernel.launch.toml --output-format json", "tune.md"),
     "reduce": Guide("pto reduce kernel.pto --rule race-raw -- run --auto --sanitize", "reduce.md"),
     "which": Guide("pto which kernel.pto -p assign-memory,insert-sync --device y=y.npy", "which.md"),

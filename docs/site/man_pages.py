@@ -22,6 +22,7 @@ MODULES = {
     "pto-which": "pto_which",
     "pto-optimize": "pto_optimize",
     "pto-tune": "pto_tune",
+    "pto-cycles": "pto_cycles",
     "pto-doctor": "pto_doctor",
     "pto-lsp": "pto_lsp",
     "pto-mcp": "pto_mcp",

@@ -122,7 +122,7 @@ def _text(program: ModuleCycles) -> str:
     rows.append(("whole", "", "", "", *_numbers(program.total), ""))
     time = program.total.cycles / program.clock_mhz
     made_for = f"{program.target}, release {program.release}"
-    lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz{_with_launch(program)}"]
+    lines = [f"{program.file} ({made_for}): {time:.2f} µs at {program.clock_mhz:.0f} MHz"]
     if program.limits is not None:
         lines += [spell(line) for line in limits_lines(program.limits, program)]
     lines += aligned(rows, "<><>>>><")
@@ -136,12 +136,6 @@ def _text(program: ModuleCycles) -> str:
     if program.not_tried_reason:
         lines.append(f"no advice: {program.not_tried_reason}")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _with_launch(program: ModuleCycles) -> str:
-    """The time of the task of a run, with its band."""
-    task = program.task
-    return f", {task.cycles:.1f} ({task.low:.1f} to {task.high:.1f}) with the launch" if program.run else ""
 
 
 def _spelling(file: str) -> Callable[[str], str]:

@@ -46,7 +46,9 @@ def limits_facts(limits: Limits, program: ModuleCycles) -> list[Fact]:
         facts.append(Fact("balance", f"{text}{percent(limits.tail)}"))
     if limits.launch.microseconds:
         share = f"{percent(limits.launch.share)} of launch and run"
-        facts.append(Fact("launch", f"{limits.launch.microseconds:.2f} µs more, {share}"))
+        task = program.task
+        whole = f"{task.cycles:.1f} µs in all ({task.low:.1f} to {task.high:.1f})"
+        facts.append(Fact("launch", f"{limits.launch.microseconds:.2f} µs more, {share}: {whole}"))
     return [one for one in facts if one.text]
 
 

@@ -19,7 +19,7 @@ from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.numerics.decode import value_table
 from pto_dialect.runtime.numerics.format_table import Format, format_of
-from pto_dialect.sanitize.instrument.cycle_times import places
+from pto_dialect.sanitize.instrument.cycle_times import places as places_of_blocks
 from pto_dialect.sanitize.report.findings import Finding
 from pto_dialect.version import __version__
 
@@ -80,7 +80,7 @@ class Document:
         table = times.table
         steps = times.steps
         threads = observer.log.threads
-        columns = shifted(steps.rows, threads, places(threads, table))
+        columns = shifted(steps.rows, threads, places_of_blocks(threads, table))
         document: dict[str, Any] = {
             "version": VERSION,
             "tool": __version__,

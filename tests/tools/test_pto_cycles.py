@@ -13,8 +13,8 @@ from pto_dialect.analysis.cycles.estimate import estimate
 from pto_dialect.analysis.cycles.static import table_for
 from pto_dialect.analysis.cycles.table import CycleTable, CycleTableError, Key, shipped
 from pto_dialect.analysis.cycles.work import Work
-from tools.pto_cycles import main
-from tools.pto_opt import main as opt
+from pto_dialect.tools.pto_cycles import main  # pyright: ignore[reportMissingImports]
+from pto_dialect.tools.pto_opt import main as opt  # pyright: ignore[reportMissingImports]
 
 HEAD = "op,src_dtypes,dst_dtype,tile_rows,tile_cols,valid_rows,valid_cols,measured_cycles,target"
 SHAPES = [(1, 64), (1, 640), (4, 128), (16, 320)]

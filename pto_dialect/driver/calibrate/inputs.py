@@ -105,7 +105,7 @@ def _text(path: str) -> str:
 
 
 def _rows(path: str, text: str) -> list[tuple[str, dict[str, str]]]:
-    """The rows with their places; columns without the spaces around their names."""
+    """The rows with their source locations; columns without the spaces around their names."""
     reader = csv.DictReader(io.StringIO(text), restkey="", restval="")
     rows: list[tuple[str, dict[str, str]]] = []
     for row in reader:
@@ -194,7 +194,7 @@ def _works_of_pipe(program: Program, pipe: str, where: str) -> tuple[tuple[Work,
             f"{where}: '{program.file}' has nothing on pipe {pipe.removeprefix('PIPE_')}, but on {known}"
         )
     _check_closed(works, program, where)
-    return tuple((one.work, one.count) for one in works)
+    return tuple((one.work, one.executions) for one in works)
 
 
 def _check_closed(works: Sequence[Executed], program: Program, where: str) -> None:
@@ -248,6 +248,6 @@ def _pipe_of_summary(
         found.skip(f"no time in {column}")
         return
     _check_closed(works, program, where)
-    counted = tuple((one.work, one.count) for one in works)
+    counted = tuple((one.work, one.executions) for one in works)
     observation = Observation(f"{program.file} {pipe}", counted, _number(cell, column, where) * clock, program.file)
     found.observations.append(observation)

@@ -25,7 +25,7 @@ class Executed(NamedTuple):
     line: int | None
     pipe: str
     work: Work
-    count: int
+    executions: int
     open: bool
 
 
