@@ -89,7 +89,7 @@ class Limits:
 
 
 def limits_of(schedule: Schedule, moved: Moved, table: CycleTable, places: int | None = None) -> Limits:
-    """The limits of a run whose blocks run in so many ``places`` side by side, without the sentence."""
+    """The limits of a run whose blocks run concurrently in so many ``places``, without the sentence."""
     cores = places or int(table.value_of("machine", "cores"))
     ends: dict[Block, float] = {}
     for step, thread in enumerate(schedule.thread):

@@ -256,7 +256,7 @@ class CycleTimeline(Timeline):
 
 
 def places(threads: Iterable[Thread], table: CycleTable) -> int:
-    """Returns how many blocks run side by side: on cube cores, or, if none of their pipes worked, on vector cores."""
+    """Returns how many blocks run concurrently: on cube cores, or, if none of their pipes worked, on vector cores."""
     vector = all(thread.core.kind == "all" and not (thread.pipe in _CUBE_PIPES and thread.time) for thread in threads)
     return int(table.value_of("machine", "cores")) * (VECTOR_CORES if vector else 1)
 
