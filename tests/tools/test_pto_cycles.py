@@ -180,6 +180,7 @@ SUMMARY = "Op Name,Task Duration(us),aiv_vec_time(us)"
         (["file,operation,us", "scaled.pto,pipe M,1"], "has nothing on pipe M, but on MTE2, MTE3, V"),
         (["file,operation,us", "../scaled.pto,texp,1"], ":2: '../scaled.pto' is not below the folder of the table"),
         (["file,operation,us", "other.pto,texp,1"], "cannot read"),
+        (["file,operation,us", "m.csv,texp,1"], "is no program"),
         (["file,operation,us"], "there are no measurements of a5"),
         ([SUMMARY, "scaled,1,1"], "a summary of msprof needs the programs of its kernels"),
         (["Op Name,aiv_vec_time(us)", "scaled,1"], ":1: column 'Task Duration(us)' is missing"),

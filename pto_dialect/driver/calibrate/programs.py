@@ -10,10 +10,12 @@ from pto_dialect.analysis.cycles.static import execution_count
 from pto_dialect.analysis.cycles.table import CycleTableError
 from pto_dialect.analysis.cycles.work import Work
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.api import ParseError, parse
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.origins import shown_line
+from pto_dialect.diagnostics.source import SourceFile
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.syntax.read.parser import parse_program
 
 MOST_BYTES = 16 << 20
 
@@ -43,13 +45,15 @@ def read_program(path: Path, target: str | None) -> Program:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise CycleTableError(f"'{path}' has more than {MOST_BYTES >> 20} MiB")
-        module = parse(path.read_text(encoding="utf-8"), str(path))
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise CycleTableError(f"cannot read '{path}': {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise CycleTableError(f"'{path}' is not UTF-8 text") from None
-    except ParseError as error:
-        raise CycleTableError(f"'{path}' is no program: {error.diagnostics[0].message}") from None
+    engine = DiagnosticEngine(DiagnosticOptions())
+    module = parse_program(SourceFile(str(path), text), engine)
+    if module is None or engine.has_errors:
+        raise CycleTableError(f"'{path}' is no program: {engine.diagnostics[0].message}")
     chip = profile_of(module, target).arch
     found: list[Executed] = []
     names: set[str] = set()
