@@ -1,14 +1,18 @@
-// Starts pto-lsp for .pto files and restarts it when its command changes.
+// Starts pto-lsp for .pto files and restarts it when its command changes; runs, pages and the debugger are beside it.
 "use strict";
 
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
+const debugging = require("./debugging");
+const running = require("./running");
 
 let client;
 
 function settings() {
   const { server, ...rest } = vscode.workspace.getConfiguration("pto");
-  return { target: rest.target, release: rest.release, inlayHints: rest.inlayHints, codeLens: rest.codeLens };
+  // The lenses of the server run programs.
+  const lenses = vscode.workspace.isTrusted && rest.codeLens;
+  return { target: rest.target, release: rest.release, inlayHints: rest.inlayHints, codeLens: lenses };
 }
 
 async function start() {
@@ -36,6 +40,7 @@ async function restart() {
 async function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("pto.restart", restart),
+    vscode.workspace.onDidGrantWorkspaceTrust(restart),
     vscode.workspace.onDidChangeConfiguration(async (change) => {
       if (change.affectsConfiguration("pto.server")) {
         await restart();
@@ -43,6 +48,8 @@ async function activate(context) {
         await client.sendNotification("workspace/didChangeConfiguration", { settings: { pto: settings() } });
       }
     }),
+    ...running.register(),
+    ...debugging.register(),
   );
   await start();
 }
