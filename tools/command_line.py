@@ -15,7 +15,7 @@ from pto_dialect.terminal import shown
 from pto_dialect.version import __version__
 
 from .constants import INTERRUPTED
-from .spellings import own_spelling
+from .spellings import option_names, own_spelling, whole_option
 from .streams import (
     BROKEN_PIPE,
     Escaping,
@@ -90,9 +90,13 @@ class PtoCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         bare = {option: f"{option}={_form(args[:end])}" for option in WITH_FORM}
-        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        known = option_names(self, ctx)
         names = [own_spelling(arg, known) for arg in args[:end]]
-        return super().parse_args(ctx, [bare.get(arg, arg) for arg in names] + args[end:])
+        given = args[:end]
+        try:
+            return super().parse_args(ctx, [bare.get(arg, arg) for arg in names] + args[end:])
+        except click.NoSuchOption as error:
+            raise whole_option(error, given, known) from None
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
         if args is not None:
@@ -141,6 +145,20 @@ class PtoCommand(click.Command):
             raise
         except Exception as error:
             ctx.exit(tell_failure(error))
+
+
+class SpelledGroup(click.Group):
+    """A command with sub-commands, whose own options may have one dash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, with long options after one dash; what follows a command is the command's."""
+        known = option_names(self, ctx)
+        first, *rest = args or [""]
+        given = [own_spelling(first, known), *rest] if args else []
+        try:
+            return super().parse_args(ctx, given)
+        except click.NoSuchOption as error:
+            raise whole_option(error, [first], known) from None
 
 
 _WRITERS = (click.echo.__code__, write_stdout.__code__, Escaping.write.__code__)

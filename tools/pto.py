@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.diagnostics.suggest import did_you_mean_hint
 
-from .command_line import version_option, write_stderr
+from .command_line import PtoCommand, SpelledGroup, version_option, write_stderr
 from .subcommands import SUBCOMMANDS
 
 FILES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}
@@ -21,7 +21,7 @@ INSTALLED = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pt
 """Commands that shells can complete."""
 
 
-class PtoGroup(click.Group):
+class PtoGroup(SpelledGroup):
     """Finds the commands of the names on request, for help and completion."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -62,7 +62,7 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.command(cls=PtoCommand)
 @click.argument("shell", type=click.Choice(tuple(FILES)))
 @click.option("--into", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
               help="Write a file for each command into FOLDER, with the name that the shell expects.")  # fmt: skip

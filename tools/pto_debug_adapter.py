@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from .command_line import version_option
+from .command_line import PtoCommand, version_option
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @version_option("pto-debug-adapter")
 def main() -> None:
     """Debug PTO programs from an editor, over the Debug Adapter Protocol."""

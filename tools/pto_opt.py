@@ -424,10 +424,10 @@ def _told(
 ) -> str:
     """What is printed instead of a run: about an operation or rule, or a list of them."""
     if explained is not None:
-        from pto_dialect.driver.explain.lookup import UnknownWordError, explain  # deferred: start-up
+        from pto_dialect.driver.explain.lookup import UnknownWordError, explain, explain_json  # deferred: start-up
 
         try:
-            return explain(explained)
+            return (explain_json if as_json else explain)(explained)
         except UnknownWordError as error:
             raise click.UsageError(str(error), ctx) from None
     if operations:

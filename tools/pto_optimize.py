@@ -10,6 +10,7 @@ import click
 
 from .command_line import (
     TARGETS,
+    PtoCommand,
     check_cycle_table,
     cycle_parameters,
     force_option,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pto_dialect.driver.tune.measure import Measured, Tuner
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option(
     "--arg",

@@ -12,11 +12,13 @@ from typing import Any
 
 import click
 
-from .command_line import PtoCommand, force_option, version_option, write_stderr, write_stdout
+from .command_line import PtoCommand, force_option, read_stdin, version_option, write_stderr, write_stdout
 from .reduce_trial import KILLED, Command, CommandError, Outcome, Trials
 
 NOT_SHOWN = 1
 """Exit code: the program does not show what the options state."""
+
+STDIN = "-"
 
 FACTOR, LEAST = 3, 2.0
 """A run may take so many times as long as the first one, and at least so many seconds."""
@@ -28,7 +30,7 @@ Holds = Callable[[str], bool]
     cls=PtoCommand,
     context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": True},
 )
-@click.argument("path", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@click.argument("path", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.argument("command", metavar="[-- COMMAND [OPTIONS]...]", nargs=-1)
 @click.option("--rule", metavar="RULE", help="A finding of this rule is reported.")
 @click.option("--exit-code", type=int, metavar="N", help="The command ends with this exit code.")
@@ -59,7 +61,7 @@ Holds = Callable[[str], bool]
 @version_option("pto reduce", "xDSL")
 @click.pass_context
 def main(ctx: click.Context, path: str, command: tuple[str, ...], **given: Any) -> None:
-    """Reduce the program in FILE to the smallest one that still shows something.
+    """Reduce the program in FILE (- is standard input) to the smallest one that still shows something.
 
     COMMAND is a sub-command of pto with its options and without the file: check (the default), opt, lower, run or
     prove. Without other options, its exit code and the rules of its errors stay what they are for FILE. FILE is never
@@ -75,9 +77,7 @@ def main(ctx: click.Context, path: str, command: tuple[str, ...], **given: Any) 
     from pto_dialect.driver.reduce.operations import Reduction  # deferred: start-up
 
     with ExitStack() as stack:
-        trials = stack.enter_context(
-            Trials(os.path.basename(path), settings_file(folder_of(path)), given["timeout"] or 3600.0)
-        )
+        trials = stack.enter_context(Trials(_name(path), settings_file(folder_of(path)), given["timeout"] or 3600.0))
         try:
             holds = _condition(ctx, trials, text, command, given)
         except CommandError as error:
@@ -100,12 +100,23 @@ def main(ctx: click.Context, path: str, command: tuple[str, ...], **given: Any) 
         raise KeyboardInterrupt
 
 
+def _name(path: str) -> str:
+    """The name of the programs that are tried."""
+    return "stdin.pto" if path == STDIN else os.path.basename(path)
+
+
+def _content(path: str) -> bytes:
+    if path == STDIN:
+        return read_stdin()
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
 def _text(ctx: click.Context, path: str) -> str:
     from pto_dialect.driver.inputs import decode  # deferred: start-up
 
     try:
-        with open(path, "rb") as stream:
-            text, remark = decode(stream.read(), path)
+        text, remark = decode(_content(path), "<stdin>" if path == STDIN else path)
     except OSError as error:
         raise click.UsageError(f"cannot read '{path}': {error.strerror or error}", ctx) from None
     if remark is not None:
@@ -120,7 +131,7 @@ def _check_output(ctx: click.Context, path: str, output: str | None) -> None:
 
     if output is None:
         return
-    if identity(output) == identity(path):
+    if path != STDIN and identity(output) == identity(path):
         raise click.UsageError(f"-o would overwrite '{path}', which is read", ctx)
     target = os.path.realpath(output)
     try:

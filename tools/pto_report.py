@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from .command_line import force_option, write_stderr
+from .command_line import PtoCommand, force_option, write_stderr
 
 RECORDING = ".pto-rec"
 PROGRAMS = (".pto", ".toml", ".cpp", ".cc", ".cxx", ".cce")
 """How names end that are not those of pages."""
 
 
-class Report(click.Command):
+class Report(PtoCommand):
     """The command; what begins with no recording is for ``pto-run --html``."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **named: Any) -> Any:

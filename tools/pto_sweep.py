@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from .command_line import force_option, output_format_option, version_option, write_stderr
+from .command_line import PtoCommand, SpelledGroup, force_option, output_format_option, version_option, write_stderr
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
-@click.group(context_settings=_HELP)
+@click.group(cls=SpelledGroup, context_settings=_HELP)
 @version_option("pto-sweep")
 def main() -> None:
     """Show results that pto-run --results has written."""
 
 
-@main.command(context_settings=_HELP)
+@main.command(cls=PtoCommand, context_settings=_HELP)
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--plot", "plot_file", metavar="FILE", help="Write a plot of the times: .png, .svg or .pdf.")
 @click.option("--x", "over", metavar="NAME", help="Swept name on the horizontal axis; by default the first.")

@@ -9,6 +9,7 @@ import click
 
 from .command_line import (
     TARGETS,
+    PtoCommand,
     check_cycle_table,
     cycle_parameters,
     force_option,
@@ -27,7 +28,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 """Options that a launch file says itself."""
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option(
     "--param",

@@ -44,17 +44,22 @@ MEGABYTES = 4096
 _FINDING = re.compile(r"^\S.*?: (error|warning): .*\[([\w-]+)\]$", re.MULTILINE)
 
 
+VERDICTS = frozenset(("prove",))
+"""Sub-commands that write their findings to standard output."""
+
+
 class Outcome(NamedTuple):
-    """What a command gave: its exit code and both streams."""
+    """What a command gave: its exit code and both streams; ``told`` are its findings."""
 
     code: int
     out: str
     err: str
+    told: str
 
     def rules(self, *severities: str) -> frozenset[str]:
         """The rules of its findings of some severities, all by default."""
         wanted = severities or ("error", "warning")
-        return frozenset(rule for severity, rule in _FINDING.findall(self.err) if severity in wanted)
+        return frozenset(rule for severity, rule in _FINDING.findall(self.told) if severity in wanted)
 
 
 class CommandError(ValueError):
@@ -147,7 +152,8 @@ class Trials:
         self.runs += 1
         out, err = (os.path.join(self.folder, f".{name}") for name in ("out", "err"))
         code = _forked(command, path, more, out, err, self.seconds)
-        return Outcome(code, _read(out), _read(err))
+        texts = _read(out), _read(err)
+        return Outcome(code, *texts, texts[0] if command.name in VERDICTS else texts[1])
 
 
 def _read(path: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Sequence
+from difflib import get_close_matches
+
+import click
 
 ALIASES = {
     "--mlir-print-op-generic": "--print-op-generic",
@@ -67,3 +70,20 @@ def own_spelling(argument: str, names: Container[str]) -> str:
     own = ALIASES.get(name, name)
     argument = f"{own if own in names else name}{equals}{value}"
     return BARE.get(argument, argument)
+
+
+def option_names(command: click.Command, ctx: click.Context) -> set[str]:
+    """All spellings of the options of a command, that of its help included."""
+    return {name for one in command.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
+
+
+def whole_option(error: click.NoSuchOption, arguments: Sequence[str], names: Collection[str]) -> click.NoSuchOption:
+    """The error about an unknown option with the whole word that was given, and options that are near: of ``-verison``
+    click reads single letters."""
+    letter = error.option_name
+    words = (one.partition("=")[0] for one in arguments if one.startswith("-") and not one.startswith("--"))
+    word = next((one for one in words if len(letter) == 2 and len(one) > 2 and letter[1] in one), None)
+    if word is None:
+        return error
+    near = get_close_matches(f"-{word}", [name for name in names if name.startswith("--")], n=3, cutoff=0.6)
+    return click.NoSuchOption(word, possibilities=near, ctx=error.ctx)

@@ -41,7 +41,7 @@ def pto() -> None:
         sys.exit(NOT_INSTALLED)
     name = f"pto {sys.argv[1]}"
     # A request for help is no value of the options before it.
-    wants_help = sys.argv[2:3] in (["-h"], ["--help"])
+    wants_help = sys.argv[2:3] in (["-h"], ["-help"], ["--help"])
     if sys.argv[1] == "explain" and not wants_help:
         # A question needs no quotes.
         end = next((at for at, word in enumerate(sys.argv) if at > 1 and word.startswith("-")), len(sys.argv))

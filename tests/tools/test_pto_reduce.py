@@ -110,6 +110,19 @@ def test_a_finding_of_a_run(reduce) -> None:
     assert run.returncode == 3 and "[race-raw]" in run.stderr
 
 
+def test_a_verdict_about_standard_input() -> None:
+    pytest.importorskip("islpy", reason="verdicts need it")
+    command = [sys.executable, "-m", "pto_dialect", "reduce", "-", "--rule", "order-refuted", "--", "prove"]
+    environment = os.environ | {"PYTHONPATH": ROOT}
+    done = subprocess.run(
+        command, input=race(1, 0), capture_output=True, text=True, timeout=100, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    kept = [line.split()[0] for line in done.stdout.splitlines() if line.strip().startswith("pto.t")]
+    assert kept == ["pto.tload", "pto.tadd"]
+    assert "barrier" not in done.stdout
+
+
 def test_text_on_standard_error_and_an_exit_code(reduce) -> None:
     code, out, _ = reduce(long_program(4, 2), "--stderr", "must be a tile", "--exit-code", "1", "--", "opt")
     assert code == 0 and len(lines_of(out)) <= 10

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tools.pto import main as PTO
 from tools.spellings import REFUSED
+from tools.subcommands import SUBCOMMANDS
 
 MAIN = import_module("pto_dialect.tools.pto_opt").main
 PROGRAM = 'module attributes {pto.target_arch = "a5"} {\n  func.func @f() {\n    return\n  }\n}\n'
@@ -68,3 +71,42 @@ def test_other_options_of_mlir_have_a_reason(name: str, form: str) -> None:
 def test_no_refused_option_exists() -> None:
     own = {name.lstrip("-") for parameter in MAIN.params for name in (*parameter.opts, *parameter.secondary_opts)}
     assert not own & REFUSED.keys()
+
+
+COMMANDS = [*SUBCOMMANDS, "completion"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_with_one_dash(name: str) -> None:
+    command = PTO.get_command(click.Context(PTO), name)
+    assert command is not None
+    one, two = (CliRunner().invoke(command, [option]) for option in ("-help", "--help"))
+    assert (one.exit_code, one.output) == (0, two.output)
+    assert one.output.startswith("Usage: ")
+
+
+def test_one_dash_before_a_sub_command() -> None:
+    assert CliRunner().invoke(PTO, ["-help"]).output == CliRunner().invoke(PTO, ["--help"]).output
+    assert CliRunner().invoke(PTO, ["-version"]).output.startswith("pto ")
+
+
+@pytest.mark.parametrize(
+    ("words", "whole", "near"),
+    [
+        (["check", "-verify-onyl"], "-verify-onyl", "--verify-only"),
+        (["run", "-sanitise", "x.pto"], "-sanitise", "--sanitize"),
+        (["tune", "-limti=3"], "-limti", "--limit"),
+        (["sweep", "show", "-plott"], "-plott", "--plot"),
+        (["-verison"], "-verison", "--version"),
+        (["check", "--targte"], "--targte", "--target"),
+    ],
+)
+def test_unknown_options_are_named_as_a_whole(words: list[str], whole: str, near: str) -> None:
+    result = CliRunner().invoke(PTO, words)
+    assert result.exit_code == 2
+    assert f"'{whole}'" in result.output
+    assert f"'{near}'" in result.output.partition(whole)[2]
+
+
+def test_a_letter_that_is_no_option() -> None:
+    assert "'-e'" in opt("-e").output

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from pto_dialect.diagnostics.suggest import did_you_mean
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.index import OPS
+
+if TYPE_CHECKING:
+    from pto_dialect.verify.engine.rule import Rule
+
+    from .page import Page
 
 _MOST = 3
 
@@ -13,38 +20,86 @@ class UnknownWordError(ValueError):
     """There is nothing of this name, and no operation that has to do with it."""
 
 
+class Found(NamedTuple):
+    """What a word names: ``kind`` is operation, rule, term, page or results; one of the others is what there is to
+    show. ``results`` are the names, kinds and sentences of a search."""
+
+    kind: str
+    name: str
+    page: Page | None = None
+    rule: Rule | None = None
+    text: str = ""
+    results: tuple[tuple[str, str, str], ...] = ()
+
+
 def explain(word: str) -> str:
     """The text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one of its
-    enumerators, a clause, a pipe, a memory, a location, a layout, a target; a page of the documentation
-    (``docs/cycles.md`` or ``cycles``); else the results of a search.
+    enumerators, a clause, a pipe, a memory, a location, a layout, a target; a page of the documentation or a part of it
+    (``docs/cycles.md``, ``cycles``, ``cycles#your-own-measurements``); else the results of a search.
 
     Raises :class:`UnknownWordError` with similar names.
     """
+    found = look_up(word)
+    if found.rule is not None:
+        from .rules import explain as explain_rule  # deferred: start-up
+
+        return explain_rule(found.rule)
+    if found.kind == "page":
+        return found.text
+    from .terminal import render  # deferred: start-up
+
+    return render(found.page if found.page is not None else _results(found))
+
+
+def explain_json(word: str) -> str:
+    """The same as a JSON document: ``{"version": 1, "kind", "name", ..}`` with the ``summary`` and ``sections`` of an
+    operation or term, the fields of a rule, the Markdown ``text`` of a page, or the ``results`` of a search."""
+    import json  # deferred: start-up
+
+    from .page import as_data  # deferred: start-up
+
+    found = look_up(word)
+    data: dict[str, object] = {"version": 1, "kind": found.kind, "name": found.name}
+    if found.rule is not None:
+        from .rules import as_data as rule_data  # deferred: start-up
+
+        data |= rule_data(found.rule)
+    elif found.page is not None:
+        data |= as_data(found.page)
+    elif found.kind == "page":
+        data["text"] = found.text
+    else:
+        data["results"] = [dict(zip(("name", "kind", "about"), row, strict=True)) for row in found.results]
+    return json.dumps(data, indent=2) + "\n"
+
+
+def look_up(word: str) -> Found:
+    """What ``word`` names. Raises :class:`UnknownWordError`."""
     word = word.strip()
     name = operation_named(word)
     if name is not None:
         from .operation import operation_page  # deferred: start-up
-        from .terminal import render  # deferred: start-up
 
-        return render(operation_page(name))
-    from .rules import explain as explain_rule  # deferred: start-up
+        return Found("operation", name, operation_page(name))
     from .rules import known_rules  # deferred: start-up
 
     rules = known_rules()
     if word in rules:
-        return explain_rule(rules[word])
-    from .terminal import render  # deferred: start-up
+        return Found("rule", word, rule=rules[word])
     from .terms import terms  # deferred: start-up
 
     known = terms()
     key = word.lower().removeprefix("!").removeprefix("#").partition("<")[0].strip()
     if key in known:
-        return render(known[key]())
-    from .search.guides import page_text  # deferred: start-up
+        return Found("term", key, known[key]())
+    from .search.guides import UnknownPartError, page_text  # deferred: start-up
 
-    page = page_text(word)
+    try:
+        page = page_text(word)
+    except UnknownPartError as error:
+        raise UnknownWordError(str(error)) from None
     if page is not None:
-        return page
+        return Found("page", word, text=page)
     near = did_you_mean(word, [*OPS, *rules, *(name for name in known if f"pto.{name}" not in OPS)], _MOST)
     if near and " " not in word and not _is_question(word):
         raise UnknownWordError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
@@ -68,15 +123,21 @@ def _is_question(word: str) -> bool:
     return not word.startswith("pto.") and known(word)
 
 
-def _found(question: str, near: list[str]) -> str:
-    from .page import Page, Section, Table  # deferred: start-up
+def _found(question: str, near: list[str]) -> Found:
     from .search.ranking import search  # deferred: start-up
-    from .terminal import render  # deferred: start-up
 
     documents = search(question)
     if not documents:
         hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules list all names"
         raise UnknownWordError(f"there is nothing called '{question}'{hint}")
-    rows = tuple((f"`{document.key}`", document.kind, document.summary) for document in documents)
+    rows = tuple((document.key, document.kind, document.summary) for document in documents)
+    return Found("results", question, results=rows)
+
+
+def _results(found: Found) -> Page:
+    """The results of a search as a page."""
+    from .page import Page, Section, Table  # deferred: start-up
+
+    rows = tuple((f"`{key}`", kind, about) for key, kind, about in found.results)
     sections = (Section("Results", (Table(("name", "kind", "about"), rows),)),)
-    return render(Page(f"'{question}' is no name; use --explain with one of these", "", sections))
+    return Page(f"'{found.name}' is no name; use --explain with one of these", "", sections)

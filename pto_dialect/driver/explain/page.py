@@ -56,6 +56,40 @@ class Page(NamedTuple):
     sections: tuple[Section, ...]
 
 
+def as_data(page: Page) -> dict[str, object]:
+    """A page for JSON: texts without their marks, drawings as characters."""
+    return {
+        "summary": unmarked(page.summary),
+        "sections": [
+            {"title": section.title, "blocks": [_block_data(block) for block in section.blocks]}
+            for section in page.sections
+        ],
+    }
+
+
+def _block_data(block: Block) -> dict[str, object]:
+    if isinstance(block, Text):
+        return {"kind": "text", "text": unmarked(block.text)}
+    if isinstance(block, Table):
+        heads, rows = [unmarked(head) for head in block.heads], [[unmarked(cell) for cell in row] for row in block.rows]
+        return {"kind": "table", "heads": heads, "rows": rows}
+    if isinstance(block, Code):
+        return {"kind": "code", "language": block.language, "text": block.text}
+    return {"kind": "picture", "text": block.text}
+
+
+def unmarked(text: str) -> str:
+    """``text`` without the marks of code and links."""
+    linked = LINK.sub(r"\1", text)
+    return "".join(part if is_code else _ESCAPED.sub(r"\1", part) for is_code, part in segments(linked))
+
+
+LINK = re.compile(r"(?<!\\)\[([^\[\]]+)\]\(([^()\s]+)\)")
+"""``[word](target)``."""
+
+_ESCAPED = re.compile(r"\\(.)")
+
+
 def code(text: str) -> str:
     """``text`` as code, a dash for nothing."""
     return f"`{text}`" if text else "–"

@@ -84,14 +84,26 @@ def list_rules_json() -> str:
     "source"}]}``."""
     import json  # deferred: start-up
 
-    rules = [
-        {
-            "id": rule.id,
-            "severity": rule.severity.label,
-            "pass": rule.stage,
-            "text": rule.text,
-            "source": rule.source,
-        }
-        for rule in known_rules().values()
-    ]
+    rules = [_facts(rule) for rule in known_rules().values()]
     return json.dumps({"version": 1, "rules": rules}, indent=2) + "\n"
+
+
+def as_data(rule: Rule) -> dict[str, object]:
+    """A rule for JSON, with its programs and commands."""
+    commands = rule.commands
+    return {
+        **_facts(rule),
+        "incorrect": bad_program(rule),
+        "correct": good_program(rule),
+        "commands": None if commands is None else {"incorrect": commands.bad, "correct": commands.good},
+    }
+
+
+def _facts(rule: Rule) -> dict[str, object]:
+    return {
+        "id": rule.id,
+        "severity": rule.severity.label,
+        "pass": rule.stage,
+        "text": rule.text,
+        "source": rule.source,
+    }

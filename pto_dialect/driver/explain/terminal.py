@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 
-from .page import Block, Code, Page, Picture, Table, Text, plain, segments
+from .page import LINK, Block, Code, Page, Picture, Table, Text, plain, unmarked
 
 WIDTH = 100
-_LINK = re.compile(r"(?<!\\)\[([^\[\]]+)\]\(([^()\s]+)\)")
-_ESCAPED = re.compile(r"\\(.)")
 
 
 def render(page: Page) -> str:
     """The whole page."""
-    lines = [*_paragraph(inline(f"{plain(page.title)}: {page.summary}" if page.summary else page.title))]
+    lines = [*_paragraph(unmarked(f"{plain(page.title)}: {page.summary}" if page.summary else page.title))]
     for section in page.sections:
         lines += ["", section.title.upper()]
         for number, block in enumerate(section.blocks):
             if section.title == "Source" and isinstance(block, Text):
-                block = Text(_LINK.sub(r"\1 (\2)", block.text).replace("(../", "(docs/"))
+                block = Text(LINK.sub(r"\1 (\2)", block.text).replace("(../", "(docs/"))
             lines += [*([""] if number else []), *(f"  {line}".rstrip() for line in _lines(block))]
     return "\n".join(lines) + "\n"
 
 
 def _lines(block: Block) -> list[str]:
     if isinstance(block, Text):
-        return _paragraph(inline(block.text))
+        return _paragraph(unmarked(block.text))
     if isinstance(block, Code):
         lines = block.text.split("\n")
         folded = [part for line in lines for part in _folded(line)] if block.language == "text" else lines
@@ -35,15 +32,6 @@ def _lines(block: Block) -> list[str]:
     if isinstance(block, Picture):
         return block.text.split("\n")
     return _table(block)
-
-
-def inline(text: str) -> str:
-    """``text`` without the marks of code and links."""
-    return "".join(part if is_code else _ESCAPED.sub(r"\1", part) for is_code, part in segments(_unlinked(text)))
-
-
-def _unlinked(text: str) -> str:
-    return _LINK.sub(r"\1", text)
 
 
 def _folded(line: str) -> list[str]:
@@ -61,7 +49,7 @@ def _paragraph(text: str) -> list[str]:
 
 def _table(table: Table) -> list[str]:
     """Cells in columns; those of the widest columns are wrapped until a line has room for all."""
-    rows = [tuple(inline(cell) for cell in row) for row in table.rows]
+    rows = [tuple(unmarked(cell) for cell in row) for row in table.rows]
     shown = (table.heads, *rows) if any(table.heads) else rows
     widths = _widths(list(zip(*shown, strict=True)))
     lines: list[str] = []

@@ -1,14 +1,16 @@
 """What --explain shows for names, terms and questions."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pto_dialect.driver.explain.layouts import BY_NAME, order, places
 from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
-from pto_dialect.driver.explain.lookup import UnknownWordError, explain
-from pto_dialect.driver.explain.search.guides import page_text
+from pto_dialect.driver.explain.lookup import UnknownWordError, explain, explain_json
+from pto_dialect.driver.explain.search.guides import GUIDES, page_text, slug
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
@@ -67,6 +69,39 @@ def test_a_page_of_the_documentation_is_printed() -> None:
     assert explain("docs/cycles.md") == explain("cycles") == (DOCS / "cycles.md").read_text(encoding="utf-8")
     part = explain("sanitizers#suppress-findings")
     assert part.startswith("## Suppress findings\n") and "\n## " not in part
+
+
+def test_every_section_of_a_page_is_printed_by_its_anchor() -> None:
+    """Also those without a row of phrases, and not what looks like a heading in a block of code."""
+    text = (DOCS / "debugger.md").read_text(encoding="utf-8")
+    assert "debugger.md#positions" not in GUIDES
+    wanted = text[text.index("## Positions") : text.index("## Commands")].rstrip() + "\n"
+    assert explain("docs/debugger.md#positions") == explain("debugger#positions") == wanted
+    with pytest.raises(UnknownWordError, match=r"docs/debugger\.md has no part 'position'; did you mean positions\?"):
+        explain("debugger#position")
+    commented = next(page for page in sorted(DOCS.glob("*.md")) if "\n```toml\n# " in page.read_text(encoding="utf-8"))
+    title = commented.read_text(encoding="utf-8").split("\n```toml\n# ")[1].partition("\n")[0]
+    with pytest.raises(UnknownWordError, match="has no part"):
+        explain(f"{commented.stem}#{slug(title)}")
+
+
+def test_json_has_what_the_text_has() -> None:
+    def data(word: str) -> dict[str, Any]:
+        return json.loads(explain_json(word))
+
+    operation = data("tadd")
+    assert (operation["kind"], operation["name"], operation["version"]) == ("operation", "pto.tadd", 1)
+    blocks = {section["title"]: section["blocks"] for section in operation["sections"]}
+    assert blocks["Forms"][0]["text"].startswith("pto.tadd ins(%src0, %src1 : T, T)")
+    assert ["pipe", "V"] in blocks["Overview"][0]["rows"]
+    rule = data("race-raw")
+    assert (rule["kind"], rule["severity"], rule["pass"]) == ("rule", "error", "run")
+    assert rule["incorrect"] != rule["correct"]
+    assert data("nz")["kind"] == "term"
+    assert data("cycles") == {"version": 1, "kind": "page", "name": "cycles", "text": explain("cycles")}
+    assert "pto.trowmax" in [one["name"] for one in data("row maximum")["results"]]
+    with pytest.raises(UnknownWordError):
+        explain_json("pto.taddd")
 
 
 @pytest.mark.parametrize("word", ["docs/../README.md", "../README", "no-such-page", "/etc/passwd.md", "docs/index.txt"])

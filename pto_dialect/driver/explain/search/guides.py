@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from pathlib import Path
 from typing import Final
+
+from pto_dialect.diagnostics.suggest import nearest_or
 
 _PACKAGE = Path(__file__).resolve().parents[3]
 FOLDERS: Final = (_PACKAGE / "documentation", _PACKAGE.parent / "docs")
@@ -23,24 +27,44 @@ GUIDES: Final = _rows(Path(__file__).with_name("guides.txt").read_text(encoding=
 """Title and phrases by page below ``docs/``, with an anchor for a part."""
 
 
+class UnknownPartError(ValueError):
+    """A page has no part with this anchor; the message lists those that it has."""
+
+
 def page_text(word: str) -> str | None:
     """The Markdown of the page that ``word`` names, as ``docs/cycles.md``, ``cycles.md`` or ``cycles``, with an anchor
-    of :data:`GUIDES` the part of it; ``None`` for other words, and for pages that are not installed."""
+    the part of it; ``None`` for other words, and for pages that are not installed. Raises ``UnknownPartError``."""
     page, _, anchor = word.removeprefix("docs/").partition("#")
     page = page if page.endswith(".md") else f"{page}.md"
-    if page not in GUIDES or (anchor and f"{page}#{anchor}" not in GUIDES):
+    if page not in GUIDES:
         return None
     file = next((folder / page for folder in FOLDERS if (folder / page).is_file()), None)
     if file is None:
         return None
     text = file.read_text(encoding="utf-8")
-    return _part(text, anchor) if anchor else text
+    return _part(text, page, anchor) if anchor else text
 
 
-def _part(text: str, anchor: str) -> str:
-    """The section with the heading of this anchor, up to the next heading of its level."""
-    sections = text.split("\n## ")
-    return next((f"## {section}\n" for section in sections if slug(section.partition("\n")[0]) == anchor), text)
+def _part(text: str, page: str, anchor: str) -> str:
+    """The section with the heading of this anchor, up to the next heading of its level or above."""
+    headings = [(len(found[1]), slug(found[2]), found.start()) for found in _headings(text)]
+    for number, (level, name, start) in enumerate(headings):
+        if name == anchor:
+            stop = next((one[2] for one in headings[number + 1 :] if one[0] <= level), len(text))
+            return text[start:stop].rstrip() + "\n"
+    names = [name for level, name, _ in headings if level > 1]
+    hint = nearest_or(anchor, names, f"its parts are: {', '.join(names)}", 3) if names else "it has no parts"
+    raise UnknownPartError(f"docs/{page} has no part '{anchor}'; {hint}")
+
+
+def _headings(text: str) -> list[re.Match[str]]:
+    """The headings of a page, those in blocks of code left out."""
+    fences = [found.start() for found in _FENCE.finditer(text)]
+    return [found for found in _HEADING.finditer(text) if bisect(fences, found.start()) % 2 == 0]
+
+
+_FENCE = re.compile(r"^ *```", re.MULTILINE)
+_HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 
 def slug(heading: str) -> str:
