@@ -21,7 +21,7 @@ class UnknownWordError(ValueError):
 
 
 class Found(NamedTuple):
-    """What a word names: ``kind`` is operation, rule, term, page or results; one of the others is what there is to
+    """What a term names: ``kind`` is operation, rule, term, page or results; one of the others is what there is to
     show. ``results`` are the names, kinds and sentences of a search."""
 
     kind: str
