@@ -42,6 +42,10 @@ class PtoGroup(SpelledGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with the names that are near an unknown one."""
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            from .elsewhere import COMMANDS  # deferred: start-up
+
+            if args[0] in COMMANDS:
+                raise click.UsageError(f"there is no command {args[0]!r}: {COMMANDS[args[0]]}", ctx)
             hint = did_you_mean_hint(args[0], self.list_commands(ctx), ())
             raise click.UsageError(f"No such command {args[0]!r}." + (f" {hint.capitalize()}" if hint else ""), ctx)
         return super().resolve_command(ctx, args)

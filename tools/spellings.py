@@ -18,11 +18,24 @@ ALIASES = {
     "--print-ir-before": "--mlir-print-ir-before",
     "--print-ir-before-all": "--mlir-print-ir-before-all",
     "--statistics": "--stats",
+    "--help-hidden": "--help",
+    "--colour": "--color",
+    "--extend-ignore": "--allow",
+    "--ignore": "--allow",
+    "--junit-xml": "--junit",
+    "--junitxml": "--junit",
+    "--target-version": "--target",
+    "--unsafe-fixes": "--unsafe",
+    "-Werror": "--werror",
+    "-V": "--version",
+    "-q": "--quiet",
 }
 """Other names of options."""
 
 BARE = {"--lower": "--lower=usual", "--prove": "--prove=60"}
 """Options whose value may be left out."""
+
+NO_COLOR = "--no-color"
 
 _THREADS = "passes run in one thread; -j is the number of processes for many inputs"
 
@@ -67,6 +80,8 @@ def own_spelling(argument: str, names: Container[str]) -> str:
     if len(name) > 2 and name.startswith("-") and not name.startswith("--"):
         longer = f"-{name}"
         name = longer if longer in names or longer in ALIASES else name
+    if name == NO_COLOR and not equals and "--color" in names:
+        return "--color=never"
     own = ALIASES.get(name, name)
     argument = f"{own if own in names else name}{equals}{value}"
     return BARE.get(argument, argument)
@@ -77,13 +92,18 @@ def option_names(command: click.Command, ctx: click.Context) -> set[str]:
     return {name for one in command.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
 
 
-def whole_option(error: click.NoSuchOption, arguments: Sequence[str], names: Collection[str]) -> click.NoSuchOption:
-    """The error about an unknown option with the whole word that was given, and options that are near: of ``-verison``
-    click reads single letters."""
+def whole_option(error: click.NoSuchOption, arguments: Sequence[str], names: Collection[str]) -> click.UsageError:
+    """The error about an unknown option with the whole word that was given, and what is used here instead, or options
+    that are near: of ``-verison`` click reads single letters."""
+    from .elsewhere import OPTIONS  # deferred: start-up
+
     letter = error.option_name
     words = (one.partition("=")[0] for one in arguments if one.startswith("-") and not one.startswith("--"))
-    word = next((one for one in words if len(letter) == 2 and len(one) > 2 and letter[1] in one), None)
-    if word is None:
+    word = next((one for one in words if len(letter) == 2 and len(one) > 2 and letter[1] in one), letter)
+    for name in (word, letter):
+        if name in OPTIONS:
+            return click.UsageError(f"there is no option {name}: {OPTIONS[name]}", error.ctx)
+    if word == letter:
         return error
     near = get_close_matches(f"-{word}", [name for name in names if name.startswith("--")], n=3, cutoff=0.6)
     return click.NoSuchOption(word, possibilities=near, ctx=error.ctx)

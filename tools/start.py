@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .subcommands import Subcommand
+
 ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals by which the system, or the end of a terminal, ends a process."""
 
@@ -28,30 +30,44 @@ SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-
 
 def pto() -> None:
     """The command ``pto``: as if the command of its first argument had been called."""
-    from .subcommands import SUBCOMMANDS  # deferred: start-up
-
-    found = SUBCOMMANDS.get(sys.argv[1]) if len(sys.argv) > 1 and "_PTO_COMPLETE" not in os.environ else None
+    found, name, words = routed(sys.argv[1:], "_PTO_COMPLETE" in os.environ)
+    sys.argv[1:] = words
     if found is None:
         _command("pto", "pto")
         return
     if not os.path.exists(os.path.join(os.path.dirname(__file__), f"{found.module}.py")):
         from .pto import missing  # deferred: start-up
 
-        missing(sys.argv[1])
+        missing(name)
         sys.exit(NOT_INSTALLED)
-    name = f"pto {sys.argv[1]}"
-    # A request for help is no value of the options before it.
-    wants_help = sys.argv[2:3] in (["-h"], ["-help"], ["--help"])
-    if sys.argv[1] == "explain" and not wants_help:
-        # A question needs no quotes.
-        end = next((at for at, word in enumerate(sys.argv) if at > 1 and word.startswith("-")), len(sys.argv))
-        sys.argv[2:end] = [" ".join(sys.argv[2:end])] if end > 2 else []
-    sys.argv[1:2] = () if wants_help else found.before
-    sys.argv[0] = name
+    sys.argv[0] = f"pto {name}"
     if found.module == "pto_opt":
-        pto_opt(name)
+        pto_opt(sys.argv[0])
     else:
-        _command(found.module, name)
+        _command(found.module, sys.argv[0])
+
+
+def routed(words: "list[str]", completing: bool = False) -> "tuple[Subcommand | None, str, list[str]]":
+    """The sub-command that the arguments of ``pto`` name, its name, and its arguments; without one those of ``pto``
+    itself."""
+    from .subcommands import ALSO, SUBCOMMANDS  # deferred: start-up
+
+    if words[:1] == ["help"]:
+        # ``pto help NAME``: the help of a command.
+        words = [*words[1:2], "--help"]
+    first = ALSO.get(words[0], words[0]) if words else ""
+    found = None if completing else SUBCOMMANDS.get(first)
+    if found is None:
+        return None, "", [first, *words[1:]] if words else []
+    rest = words[1:]
+    # A request for help is no value of the options before it.
+    if rest[:1] in (["-h"], ["-help"], ["--help"]):
+        return found, first, rest
+    if first == "explain":
+        # A question needs no quotes.
+        end = next((at for at, word in enumerate(rest) if word.startswith("-")), len(rest))
+        rest = [*([" ".join(rest[:end])] if end else []), *rest[end:]]
+    return found, first, [*found.before, *rest]
 
 
 def pto_opt(name: str | None = None) -> None:

@@ -37,3 +37,6 @@ SUBCOMMANDS = {
     "doctor": Subcommand("pto_doctor", (), "show what is installed, and what brings the rest"),
 }
 """All of them, in the order in which help lists them."""
+
+ALSO = {"format": "fmt", "version": "--version"}
+"""Other names of sub-commands."""
