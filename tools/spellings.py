@@ -100,7 +100,7 @@ def whole_option(error: click.NoSuchOption, arguments: Sequence[str], names: Col
     letter = error.option_name
     words = (one.partition("=")[0] for one in arguments if one.startswith("-") and not one.startswith("--"))
     word = next((one for one in words if len(letter) == 2 and len(one) > 2 and letter[1] in one), letter)
-    for name in (word, letter):
+    for name in (word, f"-{word}"):
         if name in OPTIONS:
             return click.UsageError(f"there is no option {name}: {OPTIONS[name]}", error.ctx)
     if word == letter:
