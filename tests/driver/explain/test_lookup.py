@@ -92,7 +92,7 @@ def test_json_has_what_the_text_has() -> None:
     operation = data("tadd")
     assert (operation["kind"], operation["name"], operation["version"]) == ("operation", "pto.tadd", 1)
     blocks = {section["title"]: section["blocks"] for section in operation["sections"]}
-    assert blocks["Forms"][0]["text"].startswith("pto.tadd ins(%src0, %src1 : T, T)")
+    assert blocks["Syntax"][0]["text"].startswith("pto.tadd ins(%src0, %src1 : T, T)")
     assert ["pipe", "V"] in blocks["Overview"][0]["rows"]
     rule = data("race-raw")
     assert (rule["kind"], rule["severity"], rule["pass"]) == ("rule", "error", "run")
