@@ -22,15 +22,22 @@ EXTRA = "pip install 'pto-dialect[prove]'"
 
 
 def verdicts(
-    module: Operation, target: str | None = None, assumptions: Sequence[str] = (), seconds: float = SECONDS
+    module: Operation,
+    target: str | None = None,
+    assumptions: Sequence[str] = (),
+    seconds: float = SECONDS,
+    entry: str | None = None,
 ) -> Iterator[Verdict]:
     """The verdict about each function that no other calls, for each kind of core that runs it; one about all cores of a
     block where these signal each other or share memory. If that is undecided, those about each core come before it.
 
     ``assumptions`` are conditions on arguments, by their names; a function without one of these arguments is judged
-    without the condition. ``seconds`` is the processor time for each verdict. Raises :class:`AssumptionError`.
+    without the condition. ``seconds`` is the processor time for each verdict. ``entry`` names the only function that is
+    judged. Raises :class:`AssumptionError`.
     """
     for function in entry_functions(module):
+        if entry is not None and function.properties["sym_name"].data != entry:  # pyright: ignore[reportAttributeAccessIssue]
+            continue
         cores = cores_of(function)
         found = _together(function, target, assumptions, seconds) if len(cores) > 1 else None
         if found is not None and found.answer is not Answer.UNDECIDED:

@@ -23,10 +23,18 @@ _STEPS = 300_000
 
 
 def library() -> Any:
-    """The module ``islpy``. Raises ``ModuleNotFoundError`` where it is not installed."""
-    import islpy  # deferred: optional
+    """The module ``islpy``. Raises ``ModuleNotFoundError`` where it is not installed, or cannot be used."""
+    try:
+        import islpy  # deferred: optional
 
-    return islpy
+        if hasattr(islpy, "Set"):
+            return islpy
+    except ModuleNotFoundError as error:
+        if error.name == "islpy":
+            raise
+    except (ImportError, OSError):
+        pass
+    raise ModuleNotFoundError("the package islpy is installed but broken", name="islpy")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.pipe_order import has_manual_synchronization
-from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.origins import shown_line, shown_span
 from pto_dialect.diagnostics.source import Span
+from pto_dialect.ir.core.facts.pipe import Pipe
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.verify.engine.rule import read_rules
@@ -23,6 +24,10 @@ _RULES = read_rules("passes")
 PROVEN = _RULES["order-proven"]
 REFUTED = _RULES["order-refuted"]
 UNDECIDED = _RULES["order-undecided"]
+
+_RUN_RULES = read_rules("run")
+_REPORTED = {FaultKind.LEFTOVER_FLAG: "sync-flag-unconsumed", FaultKind.OVERFULL_FLAG: "sync-flag-depth"}
+"""Rules of a run about faults that need not be errors."""
 
 _PROBLEMS = {
     "deadlock": "this wait is never ended",
@@ -65,7 +70,14 @@ def diagnostic_of(verdict: Verdict) -> Diagnostic:
     message = f"{_problem(fault)}{_call(verdict.witness)}, in {where}"
     notes = (*_places(fault), *notes)
     span = _span(late, fault, fault.second is not None)
-    return Diagnostic(REFUTED.id, REFUTED.severity, message, span, notes, _advice(fault, verdict.function))
+    return Diagnostic(REFUTED.id, _severity(fault), message, span, notes, _advice(fault, verdict.function))
+
+
+def _severity(fault: Fault) -> Severity:
+    """That of the rule by which a run reports the fault."""
+    reorders = fault.kind is FaultKind.RACE_SAME_PIPE and fault.first.statement.pipe is Pipe.MTE3
+    rule = "sync-mte3-reorder" if reorders else _REPORTED.get(fault.kind)
+    return REFUTED.severity if rule is None else _RUN_RULES[rule].severity
 
 
 def _on(core: str | None) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner, Result
@@ -93,9 +95,11 @@ def test_sarif_has_a_result_for_each_function(kernel: Path) -> None:
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [("order-refuted", "error")]
 
 
-def test_missing_package_is_named_with_its_command(kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = import_module("pto_dialect.tools.pto_prove")
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+@pytest.mark.parametrize("package", [None, ModuleType("islpy")], ids=("missing", "broken"))
+def test_missing_package_is_named_with_its_command(
+    kernel: Path, monkeypatch: pytest.MonkeyPatch, package: ModuleType | None
+) -> None:
+    monkeypatch.setitem(sys.modules, "islpy", package)
     result = prove(kernel)
     assert (result.exit_code, result.stderr) == (
         2,
@@ -116,3 +120,80 @@ def test_a_name_that_no_function_has_is_a_warning(kernel: Path) -> None:
     result = prove(kernel, "--assume", "nn % 2 == 0")
     assert result.stderr.startswith("warning: no function has the argument 'nn' of the assumption 'nn % 2 == 0'")
     assert "warning" not in prove(kernel, "--assume", "n % 2 == 0").stderr
+
+
+STORES = """\
+func.func @late(%p: !pto.partition_tensor_view<16x16xf32>) {
+  %l0 = arith.constant 0 : i64
+  %x = pto.alloc_tile addr = %l0 : !pto.tile_buf<vec, 16x16xf32>
+  pto.tstore ins(%x : !pto.tile_buf<vec, 16x16xf32>) outs(%p : !pto.partition_tensor_view<16x16xf32>)
+  pto.tstore ins(%x : !pto.tile_buf<vec, 16x16xf32>) outs(%p : !pto.partition_tensor_view<16x16xf32>)
+  return
+}
+func.func @left() {
+  pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+  return
+}
+func.func @never() {
+  pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+  return
+}
+"""
+"""Faults that a run reports as two warnings and an error."""
+
+
+def test_severity_is_that_of_the_rule_of_a_run() -> None:
+    result = prove("-", text=STORES)
+    assert result.exit_code == 3
+    assert re.findall(r"^<stdin>\S* (\w+):", result.stdout, re.MULTILINE) == ["warning", "warning", "error"]
+    assert len(re.findall(r"note: confirmed by a run", result.stdout)) == 3
+
+
+def test_one_function_is_chosen() -> None:
+    result = prove("-", "--entry", "left", "--output-format", "json", text=STORES)
+    assert [one["name"] for one in json.loads(result.stdout)["functions"]] == ["left"]
+    result = prove("-", "--entry", "right", text=STORES)
+    assert (result.exit_code, "there is no function 'right'" in result.stderr) == (2, True)
+
+
+TWICE = """\
+func.func @f() {
+  %l0 = arith.constant 0 : i64
+  %x = pto.alloc_tile addr = %l0 : !pto.tile_buf<vec, 16x16xf32>
+  %s = arith.constant 2.0 : f32
+  pto.tmuls ins(%x, %s : !pto.tile_buf<vec, 16x16xf32>, f32) outs(%x : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tmuls ins(%x, %s : !pto.tile_buf<vec, 16x16xf32>, f32) outs(%x : !pto.tile_buf<vec, 16x16xf32>)
+  return
+}
+"""
+"""In order on a5 only, where V needs no barriers."""
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [('target = "a5"', 0), ('target = "a2a3"', 3), ("target = 5", 2)],
+    ids=("in-order", "out-of-order", "wrong"),
+)
+def test_settings_of_the_project_count_unless_they_are_refused(tmp_path: Path, settings: str, code: int) -> None:
+    path = tmp_path / "k.pto"
+    path.write_text(TWICE, encoding="utf-8")
+    (tmp_path / "pto.toml").write_text(f"{settings}\n", encoding="utf-8")
+    assert prove(path).exit_code == code
+    assert prove(path, "--no-config", "--target", "a5").exit_code == 0
+
+
+def test_errors_are_in_the_report() -> None:
+    result = prove("-", "--output-format", "json", text="func.func @f() {\n  pto.nothing\n  return\n}\n")
+    assert result.exit_code == 1
+    (error,) = json.loads(result.stdout)["errors"]
+    assert (error["severity"], error["location"]["start"]["line"]) == ("error", 2)
+
+
+def test_definitions_are_about_cpp_files(kernel: Path) -> None:
+    result = prove(kernel, "-D", "WIDE=1")
+    assert (result.exit_code, "there is none among the inputs" in result.stderr) == (2, True)
+
+
+def test_certificates_go_to_a_file_only(kernel: Path) -> None:
+    result = prove(kernel, "--certificate", "-")
+    assert (result.exit_code, "takes the name of a file" in result.stderr) == (2, True)

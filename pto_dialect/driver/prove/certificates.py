@@ -5,7 +5,7 @@ Source: docs/prove.md, "Certificates".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +16,7 @@ from pto_dialect.certify.course import NotCoveredError
 from pto_dialect.certify.write import certificate_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.prove.decide import Answer, Verdict
+from pto_dialect.prove.reader import entry_functions
 
 from ..inputs import Input, read_text
 from .reading import read_module
@@ -60,15 +61,26 @@ class Checked(NamedTuple):
         return f"line {self.line}: refused: {self.reason}"
 
 
-def checked(certificates: Input, program: Input, target: str | None) -> tuple[list[Checked], list[Diagnostic]]:
-    """Checks each line of ``certificates`` against ``program``; also the errors of either input."""
+class Check(NamedTuple):
+    """What the lines of a file of certificates prove, the functions of the program that none of them covers, and the
+    errors of either input."""
+
+    lines: list[Checked]
+    uncovered: list[str]
+    errors: list[Diagnostic]
+
+
+def checked(certificates: Input, program: Input, target: str | None, stated: Collection[str] | None = None) -> Check:
+    """Checks each line of ``certificates`` against ``program``; ``stated``: see :func:`read_module`."""
     lines, remark = read_text(certificates)
     if remark is not None:
-        return [], [remark]
-    text, module, errors = read_module(program, target)
+        return Check([], [], [remark])
+    text, module, errors, chip = read_module(program, target, stated)
     if module is None:
-        return [], list(errors)
-    return list(_checked(lines, text, module, target)), []
+        return Check([], [], list(errors))
+    found = list(_checked(lines, text, module, chip))
+    covered = {one.function for one in found}
+    return Check(found, [name for name in entry_names(module) if name not in covered], [])
 
 
 def _checked(lines: str, text: str, module: ModuleOp, target: str | None) -> Iterator[Checked]:
@@ -79,3 +91,8 @@ def _checked(lines: str, text: str, module: ModuleOp, target: str | None) -> Ite
             yield Checked(number, None, str(error))
         except RecursionError:
             yield Checked(number, None, "it is nested too deeply")
+
+
+def entry_names(module: ModuleOp) -> list[str]:
+    """The names of the functions that no other one calls."""
+    return [one.properties["sym_name"].data for one in entry_functions(module)]  # type: ignore[attr-defined]

@@ -6,7 +6,6 @@ Source: docs/reference/proving.md, "Order".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -14,6 +13,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.prove.functions import verdicts
 from pto_dialect.prove.reader import entry_functions
+from pto_dialect.prove.relations import library
 from pto_dialect.prove.report import diagnostic_of
 
 
@@ -25,7 +25,9 @@ def own_order(module: ModuleOp) -> frozenset[str]:
 def order_verdicts(module: ModuleOp, target: str | None, own: frozenset[str]) -> Iterator[Diagnostic]:
     """A verdict about each function whose order passes have made, that is, which is not in ``own``; none without the
     package for sets. A refuted order is an error: a pass is wrong."""
-    if find_spec("islpy") is None:
+    try:
+        library()
+    except ModuleNotFoundError:
         return
     for verdict in verdicts(module, target):
         if verdict.name not in own:

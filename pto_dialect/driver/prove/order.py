@@ -6,11 +6,11 @@ Source: docs/reference/order-proof.md, "Verdicts".
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
-from pto_dialect.diagnostics.formats import to_sarif
+from pto_dialect.diagnostics.formats import to_json, to_sarif
 from pto_dialect.prove.assumed import condition_of, unknown_names
 from pto_dialect.prove.decide import Answer, Verdict
 from pto_dialect.prove.functions import names_of_arguments, verdicts
@@ -77,22 +77,25 @@ def prove(
     seconds: float,
     replays: bool = True,
     certifies: bool = False,
+    entry: str | None = None,
+    stated: Collection[str] | None = None,
 ) -> Proof:
-    """The verdicts about all inputs; ``replays``: witnesses are run, ``certifies``: proofs get certificates. Raises
-    :class:`AssumptionError`."""
+    """The verdicts about all inputs, or about the function ``entry`` of each; ``replays``: witnesses are run,
+    ``certifies``: proofs get certificates; ``stated``: see :func:`read_module`. Raises :class:`AssumptionError`."""
     proof = Proof([], [])
     for text in assumptions:
         condition_of(text, {})
     names: set[str] = set()
     for item in inputs:
-        text, module, errors = read_module(item, target)
+        text, module, errors, chip = read_module(item, target, stated)
         proof.errors += errors
         if module is not None:
             names |= names_of_arguments(module)
-            found = list(verdicts(module, target, assumptions, seconds))
+            # Of a C++ file the entry alone is compiled.
+            found = list(verdicts(module, chip, assumptions, seconds, None if item.is_cpp else entry))
             proof.verdicts += found
-            proof.replays += [replay(one, target) if replays else None for one in found]
-            proof.certificates += [certified(one, text, module, target) if certifies else None for one in found]
+            proof.replays += [replay(one, chip) if replays else None for one in found]
+            proof.certificates += [certified(one, text, module, chip) if certifies else None for one in found]
     if not proof.errors:
         proof.unknown += unknown_names(assumptions, names)
     return proof
@@ -105,6 +108,7 @@ def as_json(proof: Proof, assumptions: Sequence[str]) -> str:
         "assumptions": list(assumptions),
         "functions": [_as_data(*each) for each in zip(proof.verdicts, proof.replays, proof.certificates, strict=True)],
         "summary": summary_of(proof.verdicts),
+        "errors": json.loads(to_json(proof.errors))["diagnostics"],
     }
     return json.dumps(document, indent=1) + "\n"
 

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
-from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
 
 from ..inputs import Input, read_program
 from ..options import Options
 from ..pipeline import build_module
+from ..project.settings import configured
 
 
-def read_module(item: Input, target: str | None) -> tuple[str, ModuleOp | None, Sequence[Diagnostic]]:
-    """The text of a program, its verified module, and its errors; ``None`` where it has errors."""
-    engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
-    text, remarks = read_program(item, target, every=True)
+class Read(NamedTuple):
+    """The text of a program, its verified module (``None`` where it has errors), its errors, and the chip."""
+
+    text: str
+    module: ModuleOp | None
+    errors: Sequence[Diagnostic]
+    target: str | None
+
+
+def read_module(item: Input, target: str | None, stated: Collection[str] | None = None) -> Read:
+    """Reads a program; ``stated`` are the options of the command line, which count more than the settings of its
+    project (``None``: these do not count at all)."""
+    options = Options(target=target)
+    if stated is not None:
+        options = configured(options, item.path, stated)
+    engine = DiagnosticEngine(options.policy._replace(max_errors=0))
+    text, remarks = read_program(item, options.target, every=True)
     for remark in remarks:
         engine.report(remark)
     module = None
     if not engine.has_errors:
-        module = build_module(SourceFile(item.name, text), engine, Options(target=target))
+        module = build_module(SourceFile(item.name, text), engine, options)
     if module is None or engine.has_errors:
-        return text, None, engine.diagnostics
-    return text, module, ()
+        return Read(text, None, engine.diagnostics, options.target)
+    return Read(text, module, (), options.target)
