@@ -67,6 +67,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         shrinks=True,
         options=MappingProxyType({"rows": ("16", "1", "2", "4", "8", "32", "64", "128")}),
     ),
+    "fuse-loops": PassEntry(
+        "fuse_loops.fuse",
+        "FuseLoopsPass",
+        "one loop for those that follow each other over the same rows",
+        changes=True,
+    ),
     "tile-cube": PassEntry(
         "tile_cube.tile",
         "TileCubePass",

@@ -26,6 +26,7 @@ STAGES: dict[str, str] = {
     "lower-vector": "of the pass `lower-vector`",
     "lower-transfers": "of the pass `lower-transfers`",
     "tile-loops": "of the pass `tile-loops`",
+    "fuse-loops": "of the pass `fuse-loops`",
     "double-buffer": "of the pass `double-buffer`",
     "tile-cube": "of the pass `tile-cube`",
     "prove": "of `--prove`",

@@ -89,12 +89,12 @@ def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
     if DYNAMIC in (type_.valid_rows, type_.valid_cols):
         return "only a run knows its sizes"
     # Another handle may mean the tile of an iteration before.
-    if type_.compact or is_passed_on(tile.result, _touches_memory):
+    if type_.compact or is_passed_on(tile.result, touches_memory):
         return "another handle shows a part or another form of it"
     loop = _innermost(tile, users)
     if loop is None:
         return "it is used outside of its loop, or in several loops"
-    if not _first_writes(tile.result, loop.body.block):
+    if not is_written_first(tile.result, loop.body.block):
         return "the first operation of an iteration that uses it does not write all of it"
     return loop
 
@@ -104,7 +104,7 @@ def _split(tile: AllocTileOp) -> None:
     goes from one loop to another."""
     type_, users = tile.result.type, [use.operation for use in tile.result.uses]
     assert isinstance(type_, TileBufType)
-    if tile.addr is not None or type_.compact or is_passed_on(tile.result, _touches_memory):
+    if tile.addr is not None or type_.compact or is_passed_on(tile.result, touches_memory):
         return
     groups: dict[ForOp | None, list[Operation]] = {}
     for op in users:
@@ -113,7 +113,7 @@ def _split(tile: AllocTileOp) -> None:
     loops = [_innermost(tile, some) for outer, some in groups.items() if outer is not None]
     if len(loops) < 2 or None in groups:
         return
-    if not all(loop is not None and _first_writes(tile.result, loop.body.block) for loop in loops):
+    if not all(loop is not None and is_written_first(tile.result, loop.body.block) for loop in loops):
         return
     for some in list(groups.values())[1:]:
         made = tile.clone()
@@ -123,7 +123,7 @@ def _split(tile: AllocTileOp) -> None:
             op.operands = [made.result if value is tile.result else value for value in op.operands]
 
 
-def _touches_memory(op: Operation) -> bool:
+def touches_memory(op: Operation) -> bool:
     """Whether an operation gives no handle for the tiles that it works on."""
     return isinstance(op, PtoOp) and not any(isinstance(result.type, MEMORY) for result in op.results)
 
@@ -148,7 +148,7 @@ def _loops(op: Operation, block: Block | None) -> list[ForOp]:
     return loops
 
 
-def _first_writes(tile: SSAValue, block: Block) -> bool:
+def is_written_first(tile: SSAValue, block: Block) -> bool:
     """Whether the first operation of a block that uses a tile writes all of it and reads nothing of it."""
     users = {use.operation for use in tile.uses}
     for op in block.ops:

@@ -60,6 +60,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "lower-transfers-unsupported": _both("pto-opt -p lower-transfers example.pto"),
     "tile-loops-unsupported": _both("pto-opt -p tile-loops example.pto"),
     "tile-loops-products": _both("pto-opt -p tile-loops example.pto"),
+    "fuse-loops-apart": _both("pto-opt -p fuse-loops example.pto"),
     "double-buffer-one-slot": _both("pto-opt -p double-buffer example.pto"),
     "tile-cube-unchanged": _both("pto-opt -p tile-cube example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
