@@ -4,6 +4,8 @@ packages; everything else is in pyproject.toml.
 `tools/` and `grammar/` stand beside the package and are installed inside it.
 """
 
+import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -103,7 +105,38 @@ if _TopLevelFinder is not None and editable_wheel is not None:
 
     COMMANDS["editable_wheel"] = EditableWheel
 
+REPOSITORY = os.environ.get("GITHUB_REPOSITORY", "")
+"""``OWNER/NAME``, which a workflow knows. A package that is built elsewhere states no addresses."""
+
+
+def project_urls() -> dict[str, str]:
+    """The addresses of the project."""
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", REPOSITORY) is None:
+        return {}
+    home = f"https://github.com/{REPOSITORY}"
+    return {
+        "Homepage": home,
+        "Documentation": f"{home}/tree/main/docs",
+        "Changelog": f"{home}/blob/main/CHANGELOG.md",
+        "Issues": f"{home}/issues",
+        "Source": home,
+    }
+
+
+def description() -> str:
+    """README.md, whose links to files are absolute where the address is known: a package index has no other files."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    home = project_urls().get("Homepage")
+    if home is None:
+        return text
+    tag = os.environ.get("GITHUB_REF_NAME", "main") if os.environ.get("GITHUB_REF_TYPE") == "tag" else "main"
+    return re.sub(r"\]\((?!https?:|#)([^()\s]+)\)", rf"]({home}/blob/{tag}/\1)", text)
+
+
 setup(
+    long_description=description(),
+    long_description_content_type="text/markdown",
+    project_urls=project_urls(),
     packages=[*find_packages(include=["pto_dialect", "pto_dialect.*"]), *INSTALLED_INSIDE],
     package_dir=INSTALLED_INSIDE,
     cmdclass=COMMANDS,
