@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -58,6 +59,7 @@ def type_of(cls: type[PtoOp], slot: Slot, known: dict[str, str]) -> str:
     return known.get(slot.name) or TYPES.get(slot.kind.label) or slot.kind.label.partition(" or ")[0]
 
 
+@cache
 def example_types(cls: type[PtoOp]) -> dict[str, str]:
     """The types that operands and results have in the example of the operation."""
     module = parse_program(SourceFile("example.pto", example_of(cls.name).program), DiagnosticEngine())
