@@ -74,14 +74,28 @@ class CheckSyncPass(PtoPass):
             for diagnostic in (*unordered_cores(function), *unequal_ends(function, STUCK)):
                 engine.report(diagnostic)
             if self.judge == "true":
-                self._judge(function, engine)
+                self._judge(module, function, engine)
 
-    def _judge(self, function: Operation, engine: DiagnosticEngine) -> None:
+    def _judge(self, module: ModuleOp, function: Operation, engine: DiagnosticEngine) -> None:
         from .sync_order.findings import has_signals, judged  # deferred: start-up
+        from .sync_order.rules import UNDECIDED  # deferred: start-up
 
-        if has_signals(function):
-            for diagnostic in judged(function, self.target):
-                engine.report(diagnostic)
+        if not has_signals(function):
+            return
+        found = list(judged(function, self.target))
+        open_ = [one for one in found if one.rule == UNDECIDED.id]
+        proofs = self._proofs(module, function) if open_ else []
+        for diagnostic in (*proofs, *(one for one in found if not proofs or one not in open_)):
+            engine.report(diagnostic)
+
+    def _proofs(self, module: ModuleOp, function: Operation) -> list[Diagnostic]:
+        """The verdicts of the prover about a function; none unless all of them are proofs."""
+        from pto_dialect.prove.decide import Answer  # deferred: start-up
+        from pto_dialect.prove.functions import verdicts  # deferred: start-up
+        from pto_dialect.prove.report import diagnostic_of  # deferred: start-up
+
+        found = list(verdicts(module, self.target, entry=_symbol(function)))
+        return [diagnostic_of(one) for one in found] if all(one.answer is Answer.PROVEN for one in found) else []
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:

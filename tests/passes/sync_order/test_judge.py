@@ -133,3 +133,27 @@ def test_what_only_the_next_iteration_needs_is_found_in_the_loop(monkeypatch: py
     monkeypatch.setattr(Known, "step", counted)
     assert not judge.dispensable(group)
     assert 2 <= len(steps) < 20
+
+
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_the_prover_decides_what_depends_on_memory(is_ordered: bool):
+    """The clocks follow no loop whose condition reads memory."""
+    back = pair("V", "MTE2") if is_ordered else ()
+    lines = (
+        "%zero = arith.constant 0.0 : f32",
+        "%end = scf.while (%i = %c0) : (index) -> index {",
+        "%is = pto.load_scalar %a[%i] : !pto.ptr<f32> -> f32",
+        "%more = arith.cmpf ogt, %is, %zero : f32",
+        "scf.condition(%more) %i : index",
+        "} do {",
+        "^bb0(%j: index):",
+        load("q", "x"),
+        *pair("MTE2", "V"),
+        add("x", "x", "y"),
+        *back,
+        "%next = arith.addi %j, %c1 : index",
+        "scf.yield %next : index",
+        "}",
+    )
+    found = rules(*HEAD, *lines)
+    assert ("order-proven" in found, "sync-undecided" in found) == (is_ordered, not is_ordered)
