@@ -15,6 +15,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.type_facts import enumerator, integer_attribute, space_of
 from pto_dialect.ir.buffers.views import (
+    MakeTensorViewOp,
     MultiTileGetOp,
     PartitionViewOp,
     SubviewOp,
@@ -30,7 +31,7 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.buffers.alloc import address_operand
 from pto_dialect.verify.buffers.alloc import space_of as space_of_tile
@@ -102,10 +103,11 @@ class Signal:
 
 @dataclass(eq=False)
 class Loop:
-    """A loop that runs any number of times; ``step`` is ``None`` where it is no constant."""
+    """A loop that runs any number of times; ``step`` is ``None`` where it is no constant, ``counter`` where there is
+    none."""
 
     number: int
-    counter: SSAValue
+    counter: SSAValue | None
     step: int | None
     body: list[Any] = field(default_factory=list)
 
@@ -145,6 +147,8 @@ class Course:
             self.loops.append(loop)
             loop.body = self._region(op.regions[0], (*loops, loop))
             return [loop]
+        if is_while(op):
+            return self._repeated(op, loops)
         if is_if(op):
             return [Branch([self._region(region, loops) for region in op.regions])]
         if section_of(op) in ("cube", "vector"):
@@ -156,6 +160,18 @@ class Course:
                 raise NotCoveredError("it is not covered", op)
             return []
         return self._leaf(op, loops)
+
+    def _repeated(self, op: Operation, loops: tuple[Loop, ...]) -> list[Any]:
+        """A loop with a condition: what decides runs once, then again after each iteration."""
+        decides, body = op.regions
+        if any(has_role(inner, Role.LOOP) for block in decides.blocks for each in block.ops for inner in walk(each)):
+            # It is read twice.
+            raise NotCoveredError("loops in what decides are not covered", op)
+        first = self._region(decides, loops)
+        loop = Loop(len(self.loops), None, None)
+        self.loops.append(loop)
+        loop.body = [*self._region(body, (*loops, loop)), *self._region(decides, (*loops, loop))]
+        return [*first, loop]
 
     def _leaf(self, op: PtoOp, loops: tuple[Loop, ...]) -> list[Any]:
         spec, form = op_spec(type(op)), form_of(op, self.arch)
@@ -241,6 +257,9 @@ class Course:
             return self._tile(op, value, space)
         if isinstance(op, MultiTileGetOp):
             return self._slot(op, value, space)
+        if isinstance(op, MakeTensorViewOp):
+            source = self._place(op.operands[0], space)
+            return Place(space, source.root, view=value if _has_own_bytes(op) else None)
         if isinstance(op, PartitionViewOp):
             source = self._place(op.operands[0], space)
             sides = () if _leaves_view(op) else _sides(op)
@@ -287,15 +306,38 @@ def _constant(value: SSAValue) -> int | None:
 
 def _leaves_view(op: PartitionViewOp) -> bool:
     """Whether constants say that a part reaches beyond a dimension of its view, into what has other indices."""
-    kind = op.operands[0].type
-    shape = [int(size) for size in kind.shape] if isinstance(kind, (TensorViewType, PartitionViewType)) else []
-    for one, size, limit in zip(listed(op, "offsets"), listed(op, "sizes"), shape, strict=False):
+    source = op.operands[0]
+    for one, size, limit in zip(listed(op, "offsets"), listed(op, "sizes"), _shape(source), strict=False):
         start, length = _constant(one), _constant(size)
         if start is not None and start < 0:
             return True
-        if limit >= 0 and length is not None and (start or 0) + length > limit:
+        if limit is not None and length is not None and (start or 0) + length > limit:
             return True
     return False
+
+
+def _shape(value: SSAValue) -> list[int | None]:
+    """The sizes of a view, where they are constants."""
+    if isinstance(value.owner, MakeTensorViewOp):
+        return [_constant(one) for one in listed(value.owner, "shape")]
+    kind = value.type
+    shape = [int(size) for size in kind.shape] if isinstance(kind, (TensorViewType, PartitionViewType)) else []
+    return [size if size >= 0 else None for size in shape]
+
+
+def _has_own_bytes(op: MakeTensorViewOp) -> bool:
+    """Whether a view is the same in the whole function, and each of its elements has bytes of its own: by constants,
+    each stride is more than the dimensions of smaller strides reach together."""
+    if not has_role(op.parent_op() or op, Role.FUNCTION):
+        return False
+    strides = [_constant(one) for one in listed(op, "strides")]
+    shape = _shape(op.results[0])
+    reach: int | None = 0
+    for stride, size in sorted(zip(strides, shape, strict=False), key=lambda pair: pair[0] or 0):
+        if stride is None or reach is None or stride <= reach:
+            return False
+        reach = None if size is None else reach + stride * max(size - 1, 0)
+    return len(strides) == len(shape) > 0
 
 
 def _sides(op: Operation) -> tuple[tuple[Sum, int], ...]:
