@@ -113,6 +113,20 @@ def test_times_of_pipes_come_from_a_summary_of_msprof(tmp_path: Path) -> None:
     assert found["pto.tload"] == shown["pto.tload"]
 
 
+def test_the_median_of_repeated_measurements_counts(tmp_path: Path) -> None:
+    program(tmp_path)
+    table = written(
+        tmp_path / "t.csv", "file,operation,cycles", *(f"scaled.pto,texp,{one}" for one in (150, 9000, 148))
+    )
+    result = run("--compare", table)
+    assert len(result.stdout.splitlines()) == 3 and " 150 " in result.stdout
+
+
+def test_more_kinds_than_a_fit_takes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pto_dialect.driver.calibrate.inputs.MOST_KINDS", 3)
+    assert "more than 3 different measurements" in run("--calibrate", operations(tmp_path, planted({}))).stderr
+
+
 def test_measurements_are_compared(tmp_path: Path) -> None:
     result = run("--compare", operations(tmp_path, planted({})))
     assert result.exit_code == 0 and result.stdout.endswith("0.0 % median error\n")

@@ -6,14 +6,15 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from pto_dialect.analysis.cycles.calibration import Observation
 from pto_dialect.analysis.cycles.fit import Observed
-from pto_dialect.analysis.cycles.measurements import MEASURED, parse_measurements
+from pto_dialect.analysis.cycles.measurements import MEASURED, Measurement, parse_measurements
 from pto_dialect.analysis.cycles.table import CycleTable, CycleTableError
 from pto_dialect.analysis.cycles.work import Work
 
@@ -21,6 +22,8 @@ from .programs import Executed, Program, read_program
 
 MOST_BYTES: Final = 64 << 20
 MOST_ROWS: Final = 100_000
+MOST_KINDS: Final = 2_000
+"""Different measurements that a fit takes; repeated ones count as one."""
 
 UNITS: Final[Mapping[str, float]] = {"cycles": 0.0, "us": 1.0, "µs": 1.0, "ns": 1e-3, "ms": 1e3}
 """Columns with a time, and the microseconds of their unit; 0 for cycles."""
@@ -87,9 +90,23 @@ def read_measured(path: str, programs: Sequence[str], target: str | None, table:
     if not found.observations:
         why = "".join(f"; {count} rows skipped: {reason}" for reason, count in found.skipped.items())
         raise CycleTableError(f"{path}: there are no measurements of {chip}{why}")
-    if len(found.observations) > MOST_ROWS:
-        raise CycleTableError(f"{path}: more than {MOST_ROWS:,} measurements")
+    found.observations = _merged(found.observations)
+    if len(found.observations) > MOST_KINDS:
+        raise CycleTableError(f"{path}: more than {MOST_KINDS:,} different measurements")
     return found
+
+
+def _merged(observations: Sequence[Observed]) -> list[Observed]:
+    """One measurement of each kind, with the median of those of a repeated one."""
+    kinds: dict[object, list[Observation | Measurement]] = {}
+    for one in observations:
+        assert isinstance(one, Observation | Measurement)
+        if isinstance(one, Observation):
+            key: object = (one.name, one.works)
+        else:
+            key = (one.work, tuple(sorted(one.work.options.items())))
+        kinds.setdefault(key, []).append(one)
+    return [replace(same[0], cycles=median(one.cycles for one in same)) for same in kinds.values()]
 
 
 def _text(path: str) -> str:
