@@ -131,7 +131,7 @@ def _document(path: str, given: dict[str, Any]) -> Document:
             if not name or not equal:
                 raise SpaceError(f"'{text}' is not written as NAME=VALUE")
         launch[key] = {name: value for name, _, value in pairs}
-    return document_of(os.path.basename(path), given["params"], given["passes"], launch)
+    return document_of(path, given["params"], given["passes"], launch)
 
 
 def _tuner(path: str, given: dict[str, Any]) -> Tuner:

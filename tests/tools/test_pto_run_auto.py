@@ -111,22 +111,25 @@ def test_auto_under_watch_leaves_files_of_each_function(pto_run) -> None:
     assert [path.name for path in Path().glob("only*")] == ["only.pto-rec"]
 
 
-def test_auto_that_cannot_run_says_which_files_there_are_not(pto_run) -> None:
+def test_auto_that_cannot_run_writes_what_happens(pto_run) -> None:
     waiting = """
     func.func @k(%a: !pto.ptr<f32, gm>) attributes {pto.kernel} {
       pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
       return
     }
     """
-    for options, told in (
-        ((), "let it run; --arg gives"),
-        (("--html", "a.html"), "let it run, so there is no 'a.html'; --arg gives"),
-        (("--record", "a.pto-rec", "--html", "a.html"), "run, so there is no 'a.pto-rec' and no 'a.html'; --arg"),
-    ):
-        code, out, err = pto_run(waiting, "--target", "a5", "--auto", *options)
-        assert (code, out) == (1, "")
-        assert told in err
-    assert not list(Path().glob("a.*"))
+    code, out, err = pto_run(waiting, "--target", "a5", "--auto")
+    assert (code, out) == (1, "")
+    assert "no generated arguments let it run; --arg gives" in err
+    files = {"--html": "a.html", "--record": "a.pto-rec"}
+    for option, file in files.items():
+        code, _, err = pto_run(waiting, "--target", "a5", "--auto", option, file)
+        assert code == 1
+        assert "assumed: no generated arguments let it run" in err and "[sync-deadlock]" in err
+        assert Path(file).exists()
+    assert "the program cannot continue" in Path("a.html").read_text(encoding="utf-8")
+    with open_recording("a.pto-rec") as recording:
+        assert recording.outcome.rule == "sync-deadlock"
 
 
 def test_auto_that_cannot_run(pto_run) -> None:

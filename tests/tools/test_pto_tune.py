@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -96,6 +97,22 @@ def test_times_and_memory_are_those_of_a_run(folder: Path) -> None:
     assert best["front"]
     run = CliRunner().invoke(RUN, ["--cycles=json", "--no-advice", "--quiet", *ARGUMENTS, "best.pto"])
     assert json.loads(run.stdout)["programs"][0]["whole"]["cycles"] == pytest.approx(best["cycles"], abs=0.1)
+
+
+def test_files_of_the_command_line_count_from_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And may lie anywhere, as for pto-run: the user has named them."""
+    (folder / "kernels").mkdir()
+    (folder / "work").mkdir()
+    (folder / "kernels" / "k.pto").write_text(kernel(), encoding="utf-8")
+    numbers = np.arange(64 * 32, dtype=np.float32).reshape(64, 32)
+    np.save(folder / "a.npy", numbers)
+    monkeypatch.chdir(folder / "work")
+    np.save("twice.npy", 2 * numbers)
+    for path in ("../a.npy", str(folder / "a.npy")):
+        given = ("--arg", f"a={path}", "--arg", "b=zeros:f32:64x32", "--expect", "b=twice.npy")
+        told = found("../kernels/k.pto", "--param", "rows=16", "-p", "assign-memory,insert-sync", *given)
+        assert [one["right"] for one in told["candidates"]] == [True]
+        assert "expect" in told["reference"]
 
 
 def test_forms_of_a_kernel_are_programs_of_their_own_and_wrong_ones_are_told(folder: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -24,10 +25,10 @@ from ..run.value_text import Given
 from .first_launch import FirstLaunch, launch_text, write_new
 from .launched import launched_functions
 from .listing import list_functions
-from .synthesized import synthesize_arguments
+from .synthesized import first_arguments, synthesize_arguments
 
 _ONE = Counts(errors=1)
-_HELP = "no generated arguments let it run{}; --arg gives some of them"
+_HELP = "no generated arguments let it run; --arg gives some of them"
 
 
 def run_all(launch: Launch, module: ModuleOp) -> int:
@@ -92,11 +93,23 @@ def completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str
     try:
         made = synthesize_arguments(plain, known, request.seed, request.blocks)
     except ProgramError as error:
-        sanitizing = request.sanitizing
-        kept = (sanitizing.record, sanitizing.html, sanitizing.trace) if sanitizing is not None else ()
-        missing = " and no ".join(f"'{file}'" for file in kept if file is not None)
-        told = _HELP.format(f", so there is no {missing}" if missing else "")
-        launch.report([error.diagnostic()._replace(help=told)], _ONE)
-        raise Failure(WRONG_PROGRAM) from None
+        shown = _shown_anyway(launch, plain, known)
+        if shown is None:
+            launch.report([error.diagnostic()._replace(help=_HELP)], _ONE)
+            raise Failure(WRONG_PROGRAM) from None
+        made = shown
     order = {argument: number for number, (argument, _) in enumerate(kernel.arguments)}
     return sorted([*request.arguments, *made], key=lambda one: order.get(one[0], -1))
+
+
+def _shown_anyway(launch: Launch, kernel: Kernel, known: Mapping[str, Any]) -> Sequence[tuple[str, Given]] | None:
+    """The arguments with which a run that fails is recorded or shown; ``None`` where neither is asked for."""
+    request, sanitizing = launch.request, launch.request.sanitizing
+    if sanitizing is None or not (sanitizing.record or sanitizing.html or sanitizing.trace):
+        return None
+    try:
+        made = first_arguments(kernel, known, request.seed, request.blocks)
+    except (ProgramError, BindingError, MemoryError):
+        return None
+    launch.streams.err("assumed: no generated arguments let it run; what is written shows the first ones\n")
+    return made

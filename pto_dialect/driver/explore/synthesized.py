@@ -1,7 +1,8 @@
 """Synthesizes arguments from their types, with consistent sizes, so that a function runs without further input.
 
 Buffers get the size that a first run accesses, scalars are tried one after the other until the program runs, none
-larger than its uses allow. The same seed gives the same arguments. Source: docs/reference/execution.md, "Launches".
+larger than its uses allow; where buffers stay unused, larger ones are tried. The same seed gives the same arguments.
+Source: docs/reference/execution.md, "Launches".
 """
 
 from __future__ import annotations
@@ -74,21 +75,26 @@ def synthesize_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, bl
         return _searched(kernel, known, seed, blocks)
 
 
-def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
-    first: ProgramError | BindingError | None = None
+def _missing(kernel: Kernel, known: Mapping[str, Any]) -> list[Missing]:
     most = largest_numbers(kernel)
-    missing = [
+    return [
         Missing(position, name, type_, most.get(position))
         for position, (name, type_) in enumerate(kernel.arguments)
         if name not in known and launcher_value(name, type_) is None
     ]
+
+
+def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
+    first: ProgramError | BindingError | None = None
+    missing = _missing(kernel, known)
     numbers = NUMBERS if any(_is_number(one.type) or _is_open(one.type) for one in missing) else NUMBERS[:1]
     # Large buffers are left for later: a smaller number may do.
     large: list[Trial] = []
     kinds = INTEGERS if any(_holds_integers(one.type) for one in missing) else INTEGERS[:1]
     trials = [Trial(number, integers) for number in numbers for integers in kinds]
+    best: Found | None = None
     for again, trial in [*((False, trial) for trial in trials), *((True, trial) for trial in trials)]:
-        if again and trial not in large:
+        if (again and trial not in large) or (best is not None and trial.number <= best.trial.number):
             continue
         try:
             sizes = _sizes(kernel, known, missing, trial, blocks)
@@ -103,9 +109,24 @@ def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) 
         except MemoryError:
             first = first or BindingError("the generated arguments do not fit into memory")
             continue
-        return given
-    assert first is not None
-    raise first
+        idle = sum(1 for one in missing if isinstance(one.type, t.PtrType) and sizes.get(one.position, 2) <= 1)
+        if best is None or idle < best.idle:
+            best = Found(given, trial, idle)
+        if not best.idle or len(kinds) > 1:
+            # What a program does with integers of buffers does not grow with its numbers alone.
+            break
+    if best is None:
+        assert first is not None
+        raise first
+    return best.given
+
+
+class Found(NamedTuple):
+    """Arguments with which the function runs; ``idle`` is the number of its buffers that it does not use then."""
+
+    given: list[tuple[str, Given]]
+    trial: Trial
+    idle: int
 
 
 def _sizes(
@@ -140,6 +161,15 @@ def _on_chip_units(kernel: Kernel, type_: Attribute) -> int | None:
     if space == "gm" or fmt is None:
         return None
     return max((kernel.profile.capacity.get(space) or 0) // fmt.storage.itemsize, 1)
+
+
+def first_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
+    """The values that are tried first for the arguments that are not ``known``, with buffers of the bytes that a run
+    accesses before its error. Raises ``ProgramError`` or ``BindingError`` where nothing runs."""
+    trial, missing = Trial(NUMBERS[0], INTEGERS[0]), _missing(kernel, known)
+    with redirect_stdout(StringIO()):
+        sizes = _sizes(kernel, known, missing, trial, blocks, to_error=True)
+    return [(one.name, _given(one, trial, seed + one.position, sizes.get(one.position))) for one in missing]
 
 
 def zeros_of(kernel: Kernel, numbers: Mapping[str, int], blocks: int) -> list[Any]:

@@ -6,7 +6,6 @@ Source: docs/optimize.md, "Arguments".
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,11 +22,10 @@ from ..launch.document import Document
 from ..run.binding import bind_given
 from ..run.memory_budget import memory_budget
 from ..run.value_text import parse_given
-from ..tune.measure import Tuner
+from ..tune.measure import LAUNCH_SUFFIX, Tuner
 from ..tune.space import Candidate, SpaceError, document_of
 from .space import changes, pipeline_of, stages_for
 
-LAUNCH_SUFFIX = ".toml"
 ARGUMENTS = "arguments"
 USUAL = ("assign-memory", "insert-sync")
 
@@ -73,7 +71,7 @@ def _legal(tuner: Tuner, given: Candidate) -> ModuleOp | None:
 
 
 def _candidate(tuner: Tuner, launch: Mapping[str, Any]) -> Candidate:
-    document = document_of(os.path.basename(tuner.path), (), (",".join(USUAL),), launch)
+    document = document_of(tuner.path, (), (",".join(USUAL),), launch)
     document.content.pop("tune")
     return Candidate({}, document, USUAL)
 

@@ -68,6 +68,10 @@ class Measured:
         return sum(self.memory.values())
 
 
+LAUNCH_SUFFIX = ".toml"
+"""The end of the name of a launch file."""
+
+
 class Refused(Exception):
     """A candidate is no use; the message says why."""
 
@@ -89,6 +93,14 @@ class Tuner:
     """How products are summed, as for ``pto-run``."""
     _values: list[Any] | None = field(default=None, init=False)
     _by_contents: bool = field(default=False, init=False)
+
+    @property
+    def folder(self) -> Folder:
+        """Where paths count from: the folder of a launch file; for a command line the current one, and any path is
+        what its user wants."""
+        if self.path.endswith(LAUNCH_SUFFIX):
+            return Folder(os.path.dirname(self.path), self.allow_outside)
+        return Folder("", allow_outside=True)
 
     def measure(self, candidate: Candidate) -> Measured:
         """All about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
@@ -214,8 +226,7 @@ class Tuner:
 
     def _plan(self, candidate: Candidate) -> Plan:
         document = candidate.document
-        folder = Folder(os.path.dirname(self.path), self.allow_outside)
-        plan = plans_of(document, folder, default_program(self.path))[0]
+        plan = plans_of(document, self.folder, default_program(self.path))[0]
         if len(plan.steps) != 1 or plan.steps[0].group or plan.steps[0].task or plan.rank is not None:
             raise document.error((), "what is tuned is one launch of one function")
         return plan
@@ -257,7 +268,7 @@ class Tuner:
             accumulate=self.accumulate,
             quiet=True,
             sanitizing=sanitizing,
-            allow_outside=self.allow_outside,
+            allow_outside=self.folder.allow_outside,
             cpp=self.cpp,
         )
         session = Session(plan, settings, streams, {})

@@ -1,4 +1,4 @@
-// What pipes have waited for longest, and what would make the run faster.
+// What waits of pipes cost, and what would make the run faster.
 
 /** A text whose lines of the program are links to their steps. */
 function linked(text) {
@@ -10,7 +10,7 @@ function advicePart() {
   if (!waits.length && !advice) return "";
   const item = (one) => el("li", null, linked(one.text));
   return el("section", { class: "advice" },
-    waits.length ? [el("h3", null, "Longest waits"), el("ul", null, waits.map(item))] : "",
+    waits.length ? [el("h3", null, "Waits, those first that cost most"), el("ul", null, waits.map(item))] : "",
     el("h3", null, "What would make it faster"),
     advice && advice.length ? el("ul", null, advice.map(item)) : "",
     el("p", { class: "quiet" }, M.untried ? `Nothing was tried: ${M.untried}.` : none ? "None of the changes that were tried saves time." : advice ? "Each change was made, run on the same arguments, compared bit by bit, and timed." : "Add --cycles to have changes tried."));

@@ -31,7 +31,7 @@ function chipMeters(limits) {
 /** The shares of the critical path as one bar. */
 function criticalBar(limits) {
   const whole = M.end || 1, parts = Object.entries(limits.critical).filter(([, one]) => one / whole >= 0.005);
-  const colourOf = { cube: "m", vector: "v", sync: "s", "gm:l1": "mte2", "gm:ub": "mte2", "ub:gm": "mte3", "l1:l0a": "mte1", "l1:l0b": "mte1", "l0c:gm": "fix", "l0c:l1": "fix", "l0c:ub": "fix" };
+  const colourOf = { M: "m", V: "v", MTE1: "mte1", MTE2: "mte2", MTE3: "mte3", FIX: "fix", cube: "m", vector: "v", sync: "s", "gm:l1": "mte2", "gm:ub": "mte2", "ub:gm": "mte3", "l1:l0a": "mte1", "l1:l0b": "mte1", "l0c:gm": "fix", "l0c:l1": "fix", "l0c:ub": "fix" };
   const nameOf = (name) => (name === "sync" ? "signals" : name.includes(":") ? pathName(name) : name);
   return el("div", { class: "critical" }, el("span", { class: "meter-name" }, "critical path"),
     el("span", { class: "stack", role: "img", "aria-label": parts.map(([name, one]) => `${nameOf(name)} ${percent(one / whole)}`).join(", ") },

@@ -133,6 +133,7 @@ async function start() {
     fill(app, el("p", { class: "loading" }, `This page is damaged: ${error.message}`));
     throw error;
   }
+  addOverlaps();
   applyTheme();
   buildHelp();
   const work = el("div", { class: "work" });

@@ -102,6 +102,25 @@ function overlapsOf(lives) {
   return found;
 }
 
+/** What the page itself knows: tiles that share bytes while both are in use, unless a check of the run has judged that. */
+function addOverlaps() {
+  if (M.checked.includes("overlap")) return;
+  M.memories.forEach((memory, number) => {
+    const found = memory.shared ? [] : memoryFacts(number).overlaps;
+    if (!found.length || M.findings.some((one) => one.memory === number && one.rule.includes("overlap"))) return;
+    const [a, b] = found[0], lives = memoryFacts(number).lives;
+    const ranges = found.filter(([one, other]) => one === a && other === b).map(([, , low, high]) => [low, high]);
+    const steps = [a, b].map((box) => lives.find((life) => life.box === box).marks[0]).filter((one) => one !== undefined).map((access) => M.A.step[access]);
+    const { file, line, column } = steps.length ? M.sites[M.S.site[steps.at(-1)]] : { file: -1, line: 0, column: 0 };
+    const bytes = ranges.map(([low, high]) => `[${low.toLocaleString("en")}, ${high.toLocaleString("en")})`).join(", ");
+    M.findings.push({
+      rule: "overlap", severity: "warning", message: `${boxName(a)} and ${boxName(b)} are in use at the same time on bytes ${bytes} of ${memoryName(number)}`,
+      help: "--sanitize=overlap decides whether one of them loses what it needs", place: { file, line, column }, notes: found.length > 1 ? [{ text: `${found.length} pairs of tiles share bytes; the memory map has all of them`, place: { file: -1, line: 0, column: 0 } }] : [],
+      count: 1, steps, writes: steps.map(() => true), memory: number, ranges,
+    });
+  });
+}
+
 function reuseOf(lives) {
   const found = [];
   for (let a = 0; a < lives.length && found.length < MOST_PAIRS; a++) {

@@ -122,3 +122,29 @@ def test_matrix_operands_of_4_bit_numbers_are_pairs_along_their_boxes() -> None:
     right = "!pto.tile_buf<right, 64x16x!pto.f4E2M1x2, slayout=col_major>"
     found = texts(f"func.func @f(%a: {left}, %b: {right}) {{\n  return\n}}")
     assert found == {"a": "random:f4E2M1x2:16x32:seed=0", "b": "random:f4E2M1x2:32x16:seed=1"}
+
+
+def tiles_of(side: int, unused: str = "") -> str:
+    """Copies a row for each whole tile of ``side`` rows among n."""
+    return f"""
+func.func @copy(%out: !pto.ptr<f32>, %in: !pto.ptr<f32>, %n: index{unused}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %side = arith.constant {side} : index
+  %tiles = arith.divui %n, %side : index
+  scf.for %i = %c0 to %tiles step %c1 {{
+    %v = pto.load_scalar %in[%i] : !pto.ptr<f32> -> f32
+    pto.store_scalar %v, %out[%n] : !pto.ptr<f32>, f32
+  }}
+  return
+}}
+"""
+
+
+def test_numbers_are_large_enough_that_buffers_are_used() -> None:
+    assert texts(tiles_of(16))["n"] == "32"
+    # 256 / 120 are two tiles; one element would be no more than a buffer that is not used.
+    assert texts(tiles_of(120)) == {"out": "random:f32:257:seed=0", "in": "random:f32:2:seed=1", "n": "256"}
+    assert texts(tiles_of(33))["n"] == "128"
+    # Nothing uses the third buffer, and n may be what it is otherwise.
+    assert texts(tiles_of(16, ", %more: !pto.ptr<f32>"))["n"] == "32"
