@@ -13,7 +13,6 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.prove.functions import verdicts
 from pto_dialect.prove.reader import entry_functions
-from pto_dialect.prove.relations import library
 from pto_dialect.prove.report import diagnostic_of
 
 
@@ -23,12 +22,8 @@ def own_order(module: ModuleOp) -> frozenset[str]:
 
 
 def order_verdicts(module: ModuleOp, target: str | None, own: frozenset[str]) -> Iterator[Diagnostic]:
-    """A verdict about each function whose order passes have made, that is, which is not in ``own``; none without the
-    package for sets. A refuted order is an error: a pass is wrong."""
-    try:
-        library()
-    except ModuleNotFoundError:
-        return
+    """A verdict about each function whose order passes have made, that is, which is not in ``own``. A refuted order is
+    an error: a pass is wrong. Without the package for sets what needs them is undecided."""
     for verdict in verdicts(module, target):
         if verdict.name not in own:
             yield diagnostic_of(verdict)

@@ -48,9 +48,19 @@ def test_order_of_insert_sync_is_proven() -> None:
     assert rules(["insert-sync"])[-1] == "order-proven"
 
 
-def test_without_the_package_nothing_is_said_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_all_control_flow_paths_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "islpy", None)
-    assert not any(rule.startswith("order-") for rule in rules(["insert-sync"]))
+    assert rules(["insert-sync"])[-1] == "order-proven"
+
+
+def test_without_the_package_a_remark_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "islpy", None)
+    flag = '%d = arith.remui %n, %c1 : index\n    pto.{}_flag_dyn["PIPE_MTE2", "PIPE_V", %d]\n    '
+    signals = flag.format("set") + flag.format("wait").replace("%d", "%e")
+    program = PROGRAM.replace("return", signals + "return", 1)
+    (found,) = order_verdicts(parse(program), None, frozenset())
+    assert found.rule == "order-undecided"
+    assert "pip install 'pto-dialect[prove]'" in found.message
 
 
 def test_passes_that_order_nothing_get_no_verdict() -> None:
