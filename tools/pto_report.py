@@ -22,7 +22,7 @@ class Report(PtoCommand):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *more: Any, **named: Any) -> Any:
         """Carries out the command."""
         given = sys.argv[1:] if args is None else list(args)
-        values = [number + 1 for number, one in enumerate(given) if one in ("-o", "--out", "--port")]
+        values = [number + 1 for number, one in enumerate(given) if one in ("-o", "--out", "--port", "--compare")]
         words = [one for number, one in enumerate(given) if number not in values and not one.startswith("-")]
         if given[:1] == words[:1] and words and not words[0].endswith((RECORDING, *PROGRAMS)):
             command = prog_name or "pto report"
@@ -56,16 +56,23 @@ def page_and_rest(program: str, given: Sequence[str]) -> tuple[str, list[str]]:
 @click.command(cls=Report, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("run", metavar="RUN.pto-rec")
 @click.option("-o", "--out", metavar="PAGE.html", help="File of the page; by default beside the recording.")
+@click.option("--compare", metavar="AFTER.pto-rec", help="Show another recording beside it: before and after.")
 @click.option("--serve", is_flag=True, help="Show the page in a browser of this machine, and follow the file.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve at; a free one by default.")
 @force_option
-def main(run: str, out: str | None, serve: bool, port: int) -> None:
-    """Writes the page of the recording RUN.pto-rec, or serves it.
+def main(run: str, out: str | None, compare: str | None, serve: bool, port: int) -> None:
+    """Writes the page of the recording RUN.pto-rec, or of two recordings, or serves it.
 
     With FILE.pto and options of pto-run instead of a recording, the program runs and its page is written, by default
     to FILE.html.
     """
     ctx = click.get_current_context()
+    if compare is not None:
+        if serve or port:
+            raise click.UsageError("--compare writes a page, so there is nothing for --serve and --port", ctx)
+        from pto_dialect.report.__main__ import write_comparison  # deferred: start-up
+
+        ctx.exit(write_comparison(run, compare, out))
     if serve:
         if out is not None:
             raise click.UsageError("--serve writes no page, so there is nothing for --out", ctx)

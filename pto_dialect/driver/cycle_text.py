@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from pto_dialect.analysis.cycles.limiter import percent
+from pto_dialect.analysis.cycles.summary import limits_data, limits_lines
 
 from .aligned import aligned
 from .inputs import CPP_SUFFIXES
-from .limits_text import limits_data, limits_lines
 
 if TYPE_CHECKING:
     from pto_dialect.analysis.cycles.static import Line, ModuleCycles, Total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -67,3 +68,29 @@ def frozen(value: Any) -> Any:
 
 def _name(kind: Callable[..., Any]) -> str:
     return kind.__name__.lower()
+
+
+def limits(value: Any) -> dict[str, Any] | None:
+    """What limits a run, if it is written as it should be; ``None`` otherwise, as in recordings without it."""
+    if not isinstance(value, dict):
+        return None
+    try:
+        good = (
+            all(isinstance(value[name], str) for name in ("kind", "text"))
+            and all(isinstance(value["cores"][name], int) for name in ("used", "of"))
+            and all(_numbers(one, "core", "chip") for one in value["busy"].values())
+            and all(isinstance(one["path"], str) and _numbers(one, "gbps", "busy") for one in value["paths"])
+            and all(one[name] is None or _numbers(one, name) for one in value["paths"] for name in _SHARES)
+            and _numbers(value["critical"], *value["critical"])
+            and all(isinstance(one[name], str) for one in value["facts"] for name in ("name", "text"))
+        )
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return value if good else None
+
+
+_SHARES = ("limit_gbps", "share")
+
+
+def _numbers(value: Any, *names: str) -> bool:
+    return all(isinstance(value[name], int | float) and math.isfinite(value[name]) for name in names)

@@ -86,7 +86,8 @@ class Recording:
     ``steps`` and ``accesses`` are columns; :meth:`step` and :meth:`accesses_of` tell about single ones.
     Steps are numbered from 0 in the order in which they were executed; ``last`` is the last one, -1 where nothing was
     executed. ``dropped`` steps before the first one were not kept, because the recording had reached its ``limit`` in
-    bytes. Memory at a step is memory after it; at step -1 it is as it was before the first one.
+    bytes. Memory at a step is memory after it; at step -1 it is as it was before the first one. ``limits`` is what
+    limits a timed run, as ``--cycles=json`` states it.
     """
 
     def __init__(self, members: Members) -> None:
@@ -103,6 +104,7 @@ class Recording:
         self.findings = checked.rows(Finding, header["findings"])
         self.outcome = checked.row(Outcome, header["outcome"])
         self.waiting = checked.rows(Waiting, header["waiting"])
+        self.limits = checked.limits(header.get("limits"))
         self.dropped = checked.number(header["dropped"])
         self.limit = checked.number(header["limit"])
         self._forms = checked.rows(Form, header["forms"])

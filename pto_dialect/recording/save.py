@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.analysis.cycles.summary import limits_data
 from pto_dialect.analysis.release import release_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.origins import is_translated_diagnostic, shown, written_source, written_span
@@ -18,6 +19,7 @@ from pto_dialect.runtime.queues.run import LEVEL, WAIT
 from pto_dialect.runtime.run.arguments import HostTile, argument_format
 from pto_dialect.runtime.run.per_core import InParts, PerCore
 from pto_dialect.sanitize.report.findings import Finding as Found
+from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.version import __version__
 
 from .instrumentation import signal_text
@@ -46,7 +48,16 @@ def save(
     found = [_finding(one, log) for one in findings]
     outcome = Outcome(RUNNING, step=log.steps - 1) if running else _run_end(kernel, found, failure)
     waiting = _waiting(kernel) if outcome.kind == FAILED else []
-    write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting)
+    limits = None if running or outcome.kind == FAILED else _limits(kernel)
+    write(path, log, _program(kernel, blocks), _arguments(kernel), found, outcome, waiting, limits)
+
+
+def _limits(kernel: RecordingKernel) -> dict[str, Any] | None:
+    """What limits a run that was timed."""
+    if not isinstance(kernel, CycleKernel):
+        return None
+    cycles = kernel.cycles("")
+    return None if cycles.limits is None else limits_data(cycles.limits, cycles)
 
 
 def _program(kernel: RecordingKernel, blocks: int) -> Program:

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ def write(
     findings: Iterable[Finding],
     outcome: Outcome,
     waiting: Iterable[Waiting] = (),
+    limits: Mapping[str, Any] | None = None,
 ) -> None:
     """Writes the recording ``log`` to ``path``, all or nothing; what is no regular file is written directly.
 
@@ -64,6 +66,7 @@ def write(
         "findings": [list(_moved(one, first)) for one in findings],
         "outcome": outcome._replace(step=max(outcome.step - first, -1))._asdict(),
         "waiting": [list(one) for one in waiting],
+        "limits": limits,
         "dropped": first,
         "limit": log.limit,
         "data": [chunk.size for chunk in log.chunks],

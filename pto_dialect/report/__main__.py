@@ -8,6 +8,7 @@ from pathlib import Path
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.recording import RecordingError, open
 
+from .compare import comparison
 from .recorded import page_of_recording
 
 
@@ -25,6 +26,24 @@ def write_page(path: str, target: str | None = None) -> int:
     try:
         with open(path) as recording:
             text = page_of_recording(recording)
+        atomic_write(target, text, "page")
+    except RecordingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: cannot write '{target}': {error.strerror or error}", file=sys.stderr)
+        return 2
+    print(target)
+    return 0
+
+
+def write_comparison(before: str, after: str, target: str | None = None) -> int:
+    """Writes the page of the recordings ``before`` and ``after`` to ``target``, by default beside the second one; 2
+    where that is not possible."""
+    target = str(Path(after).with_suffix(".html")) if target is None else target
+    try:
+        with open(before) as first, open(after) as second:
+            text = comparison(first, second)
         atomic_write(target, text, "page")
     except RecordingError as error:
         print(f"error: {error}", file=sys.stderr)

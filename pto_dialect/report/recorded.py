@@ -119,6 +119,7 @@ class RecordedPage:
             "files": [{"name": program.file, "text": program.text, "first": 1}],
             "findings": self._findings(),
             "blocked": self._blocked(),
+            "limits": recording.limits,
             "roofs": {"compute": [], "memory": 0.0, "cores": int(table.value_of("machine", "cores")), "paths": {}},
         }  # fmt: skip
         devices: Any = [_Device(0) for _ in recording.threads]

@@ -326,7 +326,7 @@ def test_printing_draws_all_parts_at_once_and_light(race: Shown) -> None:
     assert race.page.evaluate(THEME) == "dark"
     if before == "light":
         race.page.keyboard.press("t")
-    assert [part for part in PARTS if race.page.is_visible(f"#part-{part}")] == ["source", "timeline"]
+    assert [part for part in PARTS if race.page.is_visible(f"#part-{part}")] == ["source", "findings"]
     assert race.said == []
 
 
@@ -338,6 +338,42 @@ def test_bytes_that_are_read_while_they_are_overwritten_are_in_use_once(race: Sh
     assert peak is not None
     assert used is not None
     assert used[1] == peak[1]
+
+
+def test_a_page_begins_with_what_limits_the_run(product: Product) -> None:
+    shown, _, _ = product
+    for width, theme in ((1440, "light"), (390, "dark")):
+        shown.anew(width, theme)
+        text = shown.page.locator(".limits").inner_text()
+        assert text.startswith("Limited by: 1 of 32 cores works; there ")
+        box = shown.page.locator(".limiter").bounding_box()
+        assert box is not None and 0 < box["y"] < 400 and box["x"] + box["width"] <= width
+        # The limit of one core: 93 bytes in a cycle at 1650 MHz.
+        assert re.search(r"GM→L1\s+[0-9.]+ of 153 GB/s, [0-9.]+ % busy", text)
+        assert shown.page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-timeline"
+        assert shown.wide() <= 0
+    assert shown.said == []
+
+
+def test_a_page_opens_on_its_finding(race: Shown) -> None:
+    race.anew()
+    assert race.page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-findings"
+    assert race.page.locator(".limits .first-finding").inner_text().startswith("✖ MTE2 of core writes bytes")
+    race.part("timeline")
+    race.page.click(".first-finding button")
+    assert race.page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-findings"
+
+
+@pytest.mark.parametrize(("at", "found"), [("992", 1), ("1024", 0), ("0", 0)])
+def test_tiles_that_share_bytes_are_a_finding_of_the_page(at: str, found: int, chrome: Any, tmp_path: Path) -> None:
+    """A tile on all bytes of another one may be a view of it."""
+    text = (FAULTY / "overlap.pto").read_text(encoding="utf-8").replace("arith.constant 992", f"arith.constant {at}")
+    page(tmp_path, text, "--auto")
+    with Shown(chrome, tmp_path / "report.html") as shown:
+        assert shown.page.locator("#part-findings .card.warning").count() == found
+        if found:
+            assert "%x and %y are in use at the same time on bytes [992, 1,024) of ub" in shown.texts(".card")[0]
+            assert shown.page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-findings"
 
 
 def test_texts_of_programs_make_no_elements(chrome: Any, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pto_dialect.analysis.cycles.summary import limits_data
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.report import Buffer, Run, page_of
 from pto_dialect.report.model import Remark, failure
 
 from ..cycle_text import advice_text, costly_wait_text, shown_waits
-from ..limits_text import limits_data
 from .files import FileError
 from .sanitizing import Sanitizing, kept_findings
 from .status import Failure, LaunchState

@@ -106,7 +106,9 @@ function overlapsOf(lives) {
 function addOverlaps() {
   if (M.checked.includes("overlap")) return;
   M.memories.forEach((memory, number) => {
-    const found = memory.shared ? [] : memoryFacts(number).overlaps;
+    // A tile inside of another one may be a view of it.
+    const inside = (one, other) => M.boxes[one].start >= M.boxes[other].start && M.boxes[one].stop <= M.boxes[other].stop;
+    const found = memory.shared ? [] : memoryFacts(number).overlaps.filter(([one, other]) => !inside(one, other) && !inside(other, one));
     if (!found.length || M.findings.some((one) => one.memory === number && one.rule.includes("overlap"))) return;
     const [a, b] = found[0], lives = memoryFacts(number).lives;
     const ranges = found.filter(([one, other]) => one === a && other === b).map(([, , low, high]) => [low, high]);

@@ -53,9 +53,9 @@ function buildRoofline(panel) {
   }
   rooflinePart.points = points;
   rooflinePart.box = el("div", { class: "sheet" });
-  const flops = points.map((one) => [`${shortPipe(one.pipe)}`, si(one.work), Number.isFinite(one.intensity) ? number(Number(one.intensity.toPrecision(4))) : "–", `${number(Number(one.rate.toPrecision(4)))} (${si(one.rate * ghz * 1e9)}/s)`, number(Number(one.inside.toPrecision(4))), percent(one.rate / peakOf(one.pipe))]);
+  const flops = points.map((one) => [`${shortPipe(one.pipe)}`, si(one.work), Number.isFinite(one.intensity) ? number(Number(one.intensity.toPrecision(4))) : "–", `${number(Number(one.rate.toPrecision(4)))} (${si(one.rate * ghz * 1e9)}/s)`, number(Number(one.inside.toPrecision(4))), percent(Math.min(1, one.rate / peakOf(one.pipe)))]);
   fill(panel,
-    points.some((one) => one.slope) ? [el("p", { class: "quiet" }, "Operations in a cycle against operations for each byte of global memory. Lines are what the cycle table says the cores of the run can do at best, along the paths that they have."), rooflinePart.box]
+    points.some((one) => one.slope) ? [el("p", { class: "quiet" }, "Operations in a second against operations for each byte of global memory. Lines are what the cycle table says the cores of the run can do at best, along the paths that they have."), rooflinePart.box]
       : el("p", { class: "empty" }, points.length ? "The run has not touched global memory, so there is no intensity to draw." : "The run has no arithmetic with figures, so there is no roofline; the counters are below."),
     flops.length ? table(["pipe", "#operations", "#for each byte", "#in a cycle", "#while it works", "#of the limit"], flops, { label: "Arithmetic" }) : "",
     el("h3", null, "Pipes"), utilisation(),
@@ -101,8 +101,11 @@ function operationsTable() {
 function drawRoofline() {
   const { points, box } = rooflinePart, width = box.clientWidth, height = 340, c = colours();
   if (!width || !points.length) { fill(box); return; }
-  const roofs = M.roofs.compute.map((one) => ({ ...one, all: one.peak * computingCores(one.pipe) }));
-  const finite = points.filter((one) => Number.isFinite(one.intensity) && one.slope);
+  // In a second: cycles have another length on each chip.
+  const hertz = M.clock_mhz * 1e6, within = (one) => Math.min(one.rate, peakOf(one.pipe), one.slope * one.intensity);
+  const roofs = M.roofs.compute.map((one) => ({ ...one, all: one.peak * computingCores(one.pipe) * hertz }));
+  const finite = points.filter((one) => Number.isFinite(one.intensity) && one.slope)
+    .map((one) => ({ ...one, rate: within(one) * hertz, slope: one.slope * hertz }));
   if (!finite.length) { fill(box); return; }
   const slopeOf = (pipe) => finite.find((one) => one.pipe === pipe)?.slope ?? Math.max(...finite.map((one) => one.slope));
   const ridge = roofs.map((one) => one.all / slopeOf(one.pipe));
@@ -113,13 +116,13 @@ function drawRoofline() {
   const label = (text, at, more) => el("text", { ...at, "font-size": 11, ...more }, text);
   for (const tick of y.ticks(5)) if (Number.isInteger(Math.log10(tick) + 1e-9 | 0) && /^1/.test(String(tick))) svg.append(el("line", { x1: 58, x2: width - 14, y1: y(tick), y2: y(tick), stroke: c.grid }), label(si(tick), { x: 52, y: y(tick) + 4, "text-anchor": "end" }));
   for (const tick of x.ticks(6)) if (/^(1|0\.0*1$)/.test(String(tick)) && /^[10.]+$/.test(String(tick))) svg.append(el("line", { x1: x(tick), x2: x(tick), y1: 12, y2: height - 34, stroke: c.grid }), label(tick >= 1 ? si(tick) : String(tick), { x: x(tick), y: height - 18, "text-anchor": "middle" }));
-  svg.append(label("operations for each byte of global memory", { x: (58 + width) / 2, y: height - 4, "text-anchor": "middle" }), label("operations in a cycle", { x: 8, y: 22 }, { stroke: c.paper, "stroke-width": 3, "paint-order": "stroke" }));
+  svg.append(label("operations for each byte of global memory", { x: (58 + width) / 2, y: height - 4, "text-anchor": "middle" }), label("operations in a second", { x: 8, y: 22 }, { stroke: c.paper, "stroke-width": 3, "paint-order": "stroke" }));
   for (const one of finite) {
     const most = Math.max(...roofs.filter((roof) => roof.pipe === one.pipe).map((roof) => roof.all)), from = Math.max(low, bottom / one.slope);
-    svg.append(el("line", { x1: x(from), y1: y(from * one.slope), x2: x(most / one.slope), y2: y(most), stroke: c.ink, "stroke-width": 2 }), label(`${shortPipe(one.pipe)}: ${number(Number(one.slope.toPrecision(3)))} bytes in a cycle`, { x: x(from) + 34, y: y(from * one.slope) + 6 }));
+    svg.append(el("line", { x1: x(from), y1: y(from * one.slope), x2: x(most / one.slope), y2: y(most), stroke: c.ink, "stroke-width": 2 }), label(`${shortPipe(one.pipe)}: ${gbps(one.slope / 1e9)} GB/s`, { x: x(from) + 34, y: y(from * one.slope) + 6 }));
   }
-  for (const roof of roofs) svg.append(el("line", { x1: x(roof.all / slopeOf(roof.pipe)), x2: width - 14, y1: y(roof.all), y2: y(roof.all), stroke: pipeColour(roof.pipe), "stroke-width": 2.5 }), label(`${shortPipe(roof.pipe)} ${roof.element}: ${number(Number(roof.all.toPrecision(3)))}`, { x: width - 18, y: y(roof.all) - 5, "text-anchor": "end" }));
-  for (const one of finite) svg.append(el("circle", { cx: x(one.intensity), cy: y(one.rate), r: 6, fill: pipeColour(one.pipe), stroke: c.ink, "stroke-width": 1.5 }, el("title", null, `${shortPipe(one.pipe)}: ${number(one.rate)} operations in a cycle`)), label(shortPipe(one.pipe), { x: x(one.intensity) + 10, y: y(one.rate) + 4, "font-weight": 600 }));
+  for (const roof of roofs) svg.append(el("line", { x1: x(roof.all / slopeOf(roof.pipe)), x2: width - 14, y1: y(roof.all), y2: y(roof.all), stroke: pipeColour(roof.pipe), "stroke-width": 2.5 }), label(`${shortPipe(roof.pipe)} ${roof.element}: ${si(roof.all)} operations/s`, { x: width - 18, y: y(roof.all) - 5, "text-anchor": "end" }));
+  for (const one of finite) svg.append(el("circle", { cx: x(one.intensity), cy: y(one.rate), r: 6, fill: pipeColour(one.pipe), stroke: c.ink, "stroke-width": 1.5 }, el("title", null, `${shortPipe(one.pipe)}: ${si(one.rate)} operations/s`)), label(shortPipe(one.pipe), { x: x(one.intensity) + 10, y: y(one.rate) + 4, "font-weight": 600 }));
   fill(box, svg);
 }
 

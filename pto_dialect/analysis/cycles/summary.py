@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pto_dialect.analysis.cycles.limiter import path_text, percent, waiting_text
+from .limiter import path_text, percent, waiting_text
 
 if TYPE_CHECKING:
-    from pto_dialect.analysis.cycles.limits import Limits, Path
-    from pto_dialect.analysis.cycles.static import ModuleCycles
-    from pto_dialect.analysis.cycles.waits import Advice
+    from .limits import Limits, Path
+    from .static import ModuleCycles
+    from .waits import Advice
 
 _MOST_WAITS: Final = 3
 _LEAST: Final = 0.005
