@@ -71,8 +71,8 @@ def _name(kind: Callable[..., Any]) -> str:
 
 
 def limits(value: Any) -> dict[str, Any] | None:
-    """What limits a run, if it is written as it should be; ``None`` otherwise, as in recordings without it."""
-    if not isinstance(value, dict):
+    """What limits a run; ``None`` where the recording does not say. Raises ``ValueError`` for anything else."""
+    if value is None:
         return None
     try:
         good = (
@@ -85,8 +85,10 @@ def limits(value: Any) -> dict[str, Any] | None:
             and all(isinstance(one[name], str) for one in value["facts"] for name in ("name", "text"))
         )
     except (KeyError, TypeError, AttributeError):
-        return None
-    return value if good else None
+        good = False
+    if not good:
+        raise ValueError("the limits of the run are not those of one")
+    return value
 
 
 _SHARES = ("limit_gbps", "share")

@@ -42,14 +42,20 @@ def limits_facts(limits: Limits, program: ModuleCycles) -> list[Fact]:
     costly = [one for one in limits.waiting if one.cycles / whole >= _LEAST][:_MOST_WAITS]
     facts.append(Fact("waits cost", ", ".join(f"{waiting_text(one)} {percent(one.cycles / whole)}" for one in costly)))
     if limits.cores_used > 1:
-        text = f"the cores work {percent(limits.balance)} of the time on average, the first is idle for the last "
-        facts.append(Fact("balance", f"{text}{percent(limits.tail)}"))
+        facts.append(Fact("balance", _balance(limits)))
     if limits.launch.microseconds:
         share = f"{percent(limits.launch.share)} of launch and run"
         task = program.task
         whole = f"{task.cycles:.1f} µs in all ({task.low:.1f} to {task.high:.1f})"
         facts.append(Fact("launch", f"{limits.launch.microseconds:.2f} µs more, {share}: {whole}"))
     return [one for one in facts if one.text]
+
+
+def _balance(limits: Limits) -> str:
+    if limits.tail < _LEAST:
+        return "all cores end together"
+    share = percent(limits.balance)
+    return f"the cores work {share} of the time on average, the first ends {percent(limits.tail)} earlier"
 
 
 def limits_lines(limits: Limits, program: ModuleCycles) -> list[str]:

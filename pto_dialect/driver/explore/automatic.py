@@ -103,7 +103,7 @@ def completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str
 
 
 def _shown_anyway(launch: Launch, kernel: Kernel, known: Mapping[str, Any]) -> Sequence[tuple[str, Given]] | None:
-    """The arguments with which a run that fails is recorded or shown; ``None`` where neither is asked for."""
+    """The arguments with which a run that fails is recorded or shown; ``None`` where that is not requested."""
     request, sanitizing = launch.request, launch.request.sanitizing
     if sanitizing is None or not (sanitizing.record or sanitizing.html or sanitizing.trace):
         return None

@@ -1,7 +1,7 @@
 """Synthesizes arguments from their types, with consistent sizes, so that a function runs without further input.
 
 Buffers get the size that a first run accesses, scalars are tried one after the other until the program runs, none
-larger than its uses allow; where buffers stay unused, larger ones are tried. The same seed gives the same arguments.
+larger than its uses allow; where no buffer is used, larger ones are tried. The same seed gives the same arguments.
 Source: docs/reference/execution.md, "Launches".
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -40,6 +41,10 @@ MOST_RANDOM = 1 << 23
 """Storage units of the largest buffer with random elements; larger ones would take seconds to make."""
 
 
+MOST_AT_ONCE = 3
+"""Arguments that get a larger number together: the work may be their product."""
+
+
 MOST_LIKED = 1 << 24
 """Storage units of all buffers together that are taken without looking for smaller ones."""
 
@@ -58,10 +63,12 @@ class Missing(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One way to make arguments up: ``number`` for integers and open extents, ``integers`` for buffers of these."""
+    """One way to make arguments up: ``number`` for integers and open extents, ``integers`` for buffers of these.
+    ``alone``: only the argument at this position gets the number, all others 1 (-1: all get it)."""
 
     number: int
     integers: str
+    alone: int = -1
 
 
 def synthesize_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
@@ -85,48 +92,77 @@ def _missing(kernel: Kernel, known: Mapping[str, Any]) -> list[Missing]:
 
 
 def _searched(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
-    first: ProgramError | BindingError | None = None
     missing = _missing(kernel, known)
     numbers = NUMBERS if any(_is_number(one.type) or _is_open(one.type) for one in missing) else NUMBERS[:1]
-    # Large buffers are left for later: a smaller number may do.
-    large: list[Trial] = []
     kinds = INTEGERS if any(_holds_integers(one.type) for one in missing) else INTEGERS[:1]
     trials = [Trial(number, integers) for number in numbers for integers in kinds]
-    best: Found | None = None
-    for again, trial in [*((False, trial) for trial in trials), *((True, trial) for trial in trials)]:
-        if (again and trial not in large) or (best is not None and trial.number <= best.trial.number):
-            continue
-        try:
-            sizes = _sizes(kernel, known, missing, trial, blocks)
-            given = [(one.name, _given(one, trial, seed + one.position, sizes.get(one.position))) for one in missing]
-            if not again and sum(math.prod(_shape(one)) for _, one in given) > MOST_LIKED:
-                large.append(trial)
-                continue
-            kernel.run(values_of(kernel, known, dict(given)), blocks)
-        except (ProgramError, BindingError) as error:
-            first = first or error
-            continue
-        except MemoryError:
-            first = first or BindingError("the generated arguments do not fit into memory")
-            continue
-        idle = sum(1 for one in missing if isinstance(one.type, t.PtrType) and sizes.get(one.position, 2) <= 1)
-        if best is None or idle < best.idle:
-            best = Found(given, trial, idle)
-        if not best.idle or len(kinds) > 1:
-            # What a program does with integers of buffers does not grow with its numbers alone.
-            break
-    if best is None:
-        assert first is not None
-        raise first
-    return best.given
+    search = Search(kernel, known, missing, seed, blocks)
+    # Large buffers are left for later: a smaller number may do.
+    large = [trial for trial in trials if not search.best and search.tries(trial, MOST_LIKED) is False]
+    for trial in large:
+        if search.best is None:
+            search.tries(trial)
+    if search.best is None:
+        assert search.first is not None
+        raise search.first
+    # What a program does with integers of buffers does not grow with its numbers alone.
+    for trial in _larger(missing) if search.best.is_idle and len(kinds) == 1 else ():
+        if search.best.is_idle:
+            search.tries(trial, MOST_LIKED)
+    return search.best.given
+
+
+def _larger(missing: Sequence[Missing]) -> list[Trial]:
+    """Larger numbers than the first: for one argument, so that a run stays short, then for a few at once."""
+    places = [one.position for one in missing if _is_number(one.type)]
+    numbers = sorted(number for number in NUMBERS if number > NUMBERS[0])
+    alone = [Trial(number, INTEGERS[0], place) for number in numbers for place in places]
+    return alone + [Trial(number, INTEGERS[0]) for number in numbers if 1 < len(places) <= MOST_AT_ONCE]
 
 
 class Found(NamedTuple):
-    """Arguments with which the function runs; ``idle`` is the number of its buffers that it does not use then."""
+    """Arguments with which the function runs; ``is_idle``: it does not use any of its buffers then."""
 
     given: list[tuple[str, Given]]
-    trial: Trial
-    idle: int
+    is_idle: bool
+
+
+@dataclass
+class Search:
+    """The ``best`` arguments so far, and the ``first`` error."""
+
+    kernel: Kernel
+    known: Mapping[str, Any]
+    missing: Sequence[Missing]
+    seed: int
+    blocks: int
+    best: Found | None = None
+    first: ProgramError | BindingError | None = None
+
+    def tries(self, trial: Trial, most: int | None = None) -> bool | None:
+        """Whether the function runs with the arguments of a trial; ``False`` where these have more than ``most``
+        storage units, ``None`` where it fails."""
+        try:
+            sizes = _sizes(self.kernel, self.known, self.missing, trial, self.blocks)
+            given = [
+                (one.name, _given(one, trial, self.seed + one.position, sizes.get(one.position)))
+                for one in self.missing
+            ]
+            if most is not None and sum(math.prod(_shape(one)) for _, one in given) > most:
+                return False
+            buffers = [one.position for one in self.missing if isinstance(one.type, t.PtrType)]
+            is_idle = bool(buffers) and all(sizes.get(one, 2) <= 1 for one in buffers)
+            if self.best is not None and is_idle:
+                return None
+            self.kernel.run(values_of(self.kernel, self.known, dict(given)), self.blocks)
+        except (ProgramError, BindingError) as error:
+            self.first = self.first or error
+            return None
+        except MemoryError:
+            self.first = self.first or BindingError("the generated arguments do not fit into memory")
+            return None
+        self.best = Found(given, is_idle)
+        return True
 
 
 def _sizes(
@@ -246,6 +282,8 @@ def _number(trial: Trial, most: int | None) -> int:
 def _given(missing: Missing, trial: Trial, seed: int, size: int | None) -> Given:
     """A value for an argument; ``size`` is that of a pointer's buffer in storage units."""
     type_ = missing.type
+    if trial.alone not in (-1, missing.position):
+        trial = trial._replace(number=1)
     if _is_truth(type_):
         return parse_given("true")
     fmt = argument_format(type_)

@@ -163,7 +163,7 @@ function showMemory() {
   fill(memoryMap.more,
     facts.overlaps.length ? el("details", { class: "more", open: true }, el("summary", null, "In use at the same time on the same bytes"), table(["tile", "and", "bytes"], facts.overlaps.map(pair), { label: "Overlaps" })) : "",
     el("details", { class: "more" }, el("summary", null, `Tiles and buffers (${facts.lives.length})`),
-      table(["name", "bytes", "type", "#writes", "#reads", "#bytes moved", "first", "last"], facts.lives.slice(0, 500).map((life) => {
+      table(["name", "bytes", "type", "#writes", "#reads", "#bytes moved", "#first", "#last"], facts.lives.slice(0, 500).map((life) => {
         const box = M.boxes[life.box];
         return [boxLink(life.box), `[${box.start.toLocaleString("en")}, ${box.stop.toLocaleString("en")})`, box.format, String(life.writes), String(life.reads), bytesText(life.bytes), cycles(life.first), cycles(life.last)];
       }), { label: "Tiles and buffers" })),

@@ -143,8 +143,9 @@ func.func @copy(%out: !pto.ptr<f32>, %in: !pto.ptr<f32>, %n: index{unused}) {{
 
 def test_numbers_are_large_enough_that_buffers_are_used() -> None:
     assert texts(tiles_of(16))["n"] == "32"
-    # 256 / 120 are two tiles; one element would be no more than a buffer that is not used.
-    assert texts(tiles_of(120)) == {"out": "random:f32:257:seed=0", "in": "random:f32:2:seed=1", "n": "256"}
-    assert texts(tiles_of(33))["n"] == "128"
-    # Nothing uses the third buffer, and n may be what it is otherwise.
-    assert texts(tiles_of(16, ", %more: !pto.ptr<f32>"))["n"] == "32"
+    # 128 / 120 is the first tile: one element is read, and element 128 is written.
+    assert texts(tiles_of(120)) == {"out": "random:f32:129:seed=0", "in": "random:f32:1:seed=1", "n": "128"}
+    assert texts(tiles_of(33))["n"] == "64"
+    # One of several numbers is enough.
+    found = texts(tiles_of(33, ", %other: index"))
+    assert (found["n"], found["other"]) == ("64", "1")
