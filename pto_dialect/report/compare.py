@@ -137,7 +137,8 @@ def _use(before: Side, after: Side) -> str:
     one, other = before.limits, after.limits
     if not one or not other:
         return ""
-    rows = [("cores", *(f"{each['cores']['used']} of {each['cores']['of']}" for each in (one, other)))]
+    kind = f"{one['cores'].get('kind', 'core')}s"
+    rows = [(kind, *(f"{each['cores']['used']} of {each['cores']['of']}" for each in (one, other)))]
     for name in ("cube", "vector"):
         if name in one["busy"] or name in other["busy"]:
             shares = (each["busy"].get(name, {"core": 0.0})["core"] for each in (one, other))

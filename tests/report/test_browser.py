@@ -13,6 +13,8 @@ import pytest
 from browser_pages import PARTS, Shown, browser
 from read_pages import ROOT, page
 
+from pto_dialect.analysis.cycles.table import shipped
+
 FAULTY = ROOT / "examples" / "faulty"
 SIDE = 32
 
@@ -348,8 +350,9 @@ def test_a_page_begins_with_what_limits_the_run(product: Product) -> None:
         assert text.startswith("Limited by: 1 of 32 cores works; there ")
         box = shown.page.locator(".limiter").bounding_box()
         assert box is not None and 0 < box["y"] < 400 and box["x"] + box["width"] <= width
-        # The limit of one core: 93 bytes in a cycle at 1650 MHz.
-        assert re.search(r"GM→L1\s+[0-9.]+ of 153 GB/s, [0-9.]+ % busy", text)
+        # The limit of one core: bytes in a cycle of 1650 MHz.
+        limit = shipped("a5").group("move", "gm:l1", "*")["rate"] * 1.65
+        assert re.search(rf"GM→L1\s+[0-9.]+ of {limit:.0f} GB/s, [0-9.]+ % busy", text)
         assert shown.page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-timeline"
         assert shown.wide() <= 0
     assert shown.said == []

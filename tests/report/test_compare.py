@@ -91,7 +91,7 @@ def test_the_times_are_those_of_both_runs(pages: tuple[str, dict[str, float], di
     # Four loads of 512 bytes: 264 cycles and 128 bytes in each, one after the other in both runs.
     assert rows_of(page, "Pipes")["MTE2"][:3] == ["1,072", "1,072", "same"]
     assert rows_of(page, "Operations")["pto.tload"] == ["4", "4", "1,072", "1,072", "same"]
-    assert rows_of(page, "Use of the chip")["cores"] == ["1 of 32", "1 of 32"]
+    assert rows_of(page, "Use of the chip")["vector cores"] == ["1 of 64", "1 of 64"]
 
 
 def test_results_and_texts_are_compared(pages: tuple[str, dict[str, float], dict[str, float]], tmp_path: Path) -> None:

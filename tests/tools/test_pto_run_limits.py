@@ -62,8 +62,8 @@ def test_two_of_the_cores(tmp_path: Path) -> None:
     found = scaled(tmp_path, blocks(16, 1), 4, "--blocks", "2")
     limits = found["limits"]
     assert limits["kind"] == "cores"
-    assert limits["text"].startswith("2 of 32 cores work; there the pipes alternate")
-    assert limits["cores"] == {"used": 2, "of": 32, "blocks": 2}
+    assert limits["text"].startswith("2 of 64 vector cores work; there the pipes alternate")
+    assert limits["cores"] == {"used": 2, "of": 64, "kind": "vector core", "blocks": 2}
     # Both blocks take the same time.
     assert (limits["balance"], limits["tail"]) == (1.0, 0.0)
     # One buffer: load, product and store of every iteration, one after the other.
@@ -72,7 +72,7 @@ def test_two_of_the_cores(tmp_path: Path) -> None:
     assert sum(critical.values()) == pytest.approx(found["whole"]["cycles"], abs=1)
     busy = limits["busy"]["vector"]
     assert busy["core"] == pytest.approx(critical["vector"] / found["whole"]["cycles"], abs=1e-3)
-    assert busy["chip"] == pytest.approx(busy["core"] * 2 / 32, abs=1e-3)
+    assert busy["chip"] == pytest.approx(busy["core"] * 2 / 64, abs=1e-3)
 
 
 def test_bytes_in_a_second_and_their_limit(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_bytes_in_a_second_and_their_limit(tmp_path: Path) -> None:
 
 
 def test_work_of_the_vector_unit(tmp_path: Path) -> None:
-    limits = scaled(tmp_path, blocks(32, 24), 2, "--blocks", "32")["limits"]
+    limits = scaled(tmp_path, blocks(32, 24), 2, "--blocks", "64")["limits"]
     assert limits["kind"] == "vector"
     assert limits["text"].startswith("The vector unit is busy ")
     assert next(iter(limits["critical"])) == "vector"
@@ -100,11 +100,11 @@ def test_short_transfers_are_latency(tmp_path: Path) -> None:
 
 
 def test_uneven_cores(tmp_path: Path) -> None:
-    """33 blocks on 32 cores: one core does twice as much as the others."""
-    limits = scaled(tmp_path, blocks(4, 1), 1, "--blocks", "33")["limits"]
+    """65 blocks on 64 vector cores: one core does twice as much as the others."""
+    limits = scaled(tmp_path, blocks(4, 1), 1, "--blocks", "65")["limits"]
     assert limits["kind"] == "balance"
-    assert limits["cores"] == {"used": 32, "of": 32, "blocks": 33}
-    assert limits["balance"] == pytest.approx((31 * 0.5 + 1) / 32, abs=0.03)
+    assert limits["cores"] == {"used": 64, "of": 64, "kind": "vector core", "blocks": 65}
+    assert limits["balance"] == pytest.approx((63 * 0.5 + 1) / 64, abs=0.03)
     assert limits["tail"] == pytest.approx(0.5, abs=0.05)
 
 

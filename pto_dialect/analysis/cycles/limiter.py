@@ -70,9 +70,9 @@ def limiter(limits: Limits, moved: Moved, table: CycleTable, lines: Sequence[Lin
     if limits.cores_used <= FEW_CORES * limits.cores:
         inner = _inside(limits, moved, table, lines)
         verb = "works" if limits.cores_used == 1 else "work"
-        return Sentence("cores", f"{limits.cores_used} of {limits.cores} cores {verb}; there {inner.text}.")
+        return Sentence("cores", f"{limits.cores_used} of {limits.cores} {limits.core}s {verb}; there {inner.text}.")
     if limits.balance < UNBALANCED:
-        uneven = f"{limits.blocks} blocks on {limits.cores} cores"
+        uneven = f"{limits.blocks} blocks on {limits.cores} {limits.core}s"
         text = f"The cores end at different times ({uneven}): on average at {percent(limits.balance)} of the time"
         return Sentence("balance", f"{text}; on the last one {_inside(limits, moved, table, lines).text}.")
     kind, text = _inside(limits, moved, table, lines)

@@ -66,15 +66,16 @@ NO_LAUNCH = Launch(0.0, 0.0)
 class Limits:
     """What limits a run of ``whole`` cycles.
 
-    ``balance``: mean time of the cores that work over the longest one. ``tail``: share of the time from the end of the
-    first of them. ``critical``: cycles of the critical path by resource, the longest first. ``waiting``: what costs the
-    critical path most, first. ``waited``: waits on the critical path by the numbers of their causes. ``text``: the
-    limiter in one sentence, ``kind`` its kind.
+    ``core``: what a core is, a vector core where no cube core works. ``balance``: mean time of the cores that work over
+    the longest one. ``tail``: share of the time from the end of the first of them. ``critical``: cycles of the critical
+    path by resource, the longest first. ``waiting``: what costs the critical path most, first. ``waited``: waits on the
+    critical path by the numbers of their causes. ``text``: the limiter in one sentence, ``kind`` its kind.
     """
 
     whole: float
     cores_used: int = 0
     cores: int = 0
+    core: str = "core"
     blocks: int = 0
     uses: dict[str, Use] = field(default_factory=dict[str, Use])
     paths: list[Path] = field(default_factory=list[Path])
@@ -90,13 +91,15 @@ class Limits:
 
 def limits_of(schedule: Schedule, moved: Moved, table: CycleTable, places: int | None = None) -> Limits:
     """The limits of a run whose blocks run concurrently in so many ``places``, without the sentence."""
-    cores = places or int(table.value_of("machine", "cores"))
+    whole_cores = int(table.value_of("machine", "cores"))
+    cores = places or whole_cores
     ends: dict[Block, float] = {}
     for step, thread in enumerate(schedule.thread):
         block = schedule.blocks[thread]
         ends[block] = max(ends.get(block, 0.0), schedule.end(step))
     where = placed(ends, cores)
     found = Limits(end_without(schedule, cores), cores=cores, blocks=len(ends))
+    found.core = "core" if cores <= whole_cores else "vector core"
     if not found.whole:
         return found
     last: dict[int, float] = {}

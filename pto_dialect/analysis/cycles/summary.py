@@ -28,7 +28,7 @@ def limits_facts(limits: Limits, program: ModuleCycles) -> list[Fact]:
     clock, total, whole = program.clock_mhz, program.total, limits.whole or 1.0
     band = f"{total.low / clock:.2f} to {total.high / clock:.2f} µs"
     facts = [Fact("limited by", limits.text), Fact("best change", _best(program)), Fact("band", band)]
-    cores = f"{limits.cores_used} of {limits.cores} work"
+    cores = f"{limits.cores_used} of {limits.cores} {limits.core}s"
     units = [
         f"{name} {percent(use.busiest)} busy, {percent(use.chip)} of the chip"
         for name in ("cube", "vector")
@@ -92,7 +92,7 @@ def limits_data(limits: Limits, program: ModuleCycles) -> dict[str, Any]:
     return {
         "kind": limits.kind,
         "text": limits.text,
-        "cores": {"used": limits.cores_used, "of": limits.cores, "blocks": limits.blocks},
+        "cores": {"used": limits.cores_used, "of": limits.cores, "kind": limits.core, "blocks": limits.blocks},
         "busy": {
             name: {"core": round(use.busiest, 4), "chip": round(use.chip, 4)}
             for name, use in sorted(limits.uses.items())

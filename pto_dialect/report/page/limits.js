@@ -15,8 +15,8 @@ const pathName = (name) => name.toUpperCase().replace(":", "→");
 
 /** How much of the chip, of its units and of its memory paths the run uses. */
 function chipMeters(limits) {
-  const { used, of } = limits.cores;
-  const found = [meter("cores", used / of, `${used} of ${of}`)];
+  const { used, of, kind } = limits.cores;
+  const found = [meter(kind ? `${kind}s` : "cores", used / of, `${used} of ${of}`)];
   for (const name of ["cube", "vector"]) {
     const one = limits.busy[name];
     if (one) found.push(meter(name, one.core, `${percent(one.core)} busy, ${percent(one.chip)} of the chip`));
