@@ -15,7 +15,7 @@ from pto_dialect.terminal import shown
 from pto_dialect.version import __version__
 
 from .constants import INTERRUPTED
-from .spellings import option_names, own_spelling, whole_option
+from .spellings import flags_of, option_names, own_spelling, whole_option
 from .streams import (
     BROKEN_PIPE,
     Escaping,
@@ -91,7 +91,8 @@ class PtoCommand(click.Command):
         end = args.index("--") if "--" in args else len(args)
         bare = {option: f"{option}={_form(args[:end])}" for option in WITH_FORM}
         known = option_names(self, ctx)
-        names = [own_spelling(arg, known) for arg in args[:end]]
+        flags = flags_of(self)
+        names = [own_spelling(arg, known, flags) for arg in args[:end]]
         given = args[:end]
         try:
             return super().parse_args(ctx, [bare.get(arg, arg) for arg in names] + args[end:])

@@ -71,8 +71,8 @@ REFUSED = {
 """Options of mlir-opt that are not there, without dashes, each with what to do instead."""
 
 
-def own_spelling(argument: str, names: Container[str]) -> str:
-    """An argument as the command with the options ``names`` spells it.
+def own_spelling(argument: str, names: Container[str], flags: Container[str] = ()) -> str:
+    """An argument as the command with the options ``names`` spells it, of which ``flags`` take no value.
 
     MLIR's tools accept one dash before a long option, and have other names for some.
     """
@@ -84,12 +84,18 @@ def own_spelling(argument: str, names: Container[str]) -> str:
         return "--color=never"
     own = ALIASES.get(name, name)
     argument = f"{own if own in names else name}{equals}{value}"
-    return BARE.get(argument, argument)
+    return argument if argument in flags else BARE.get(argument, argument)
 
 
 def option_names(command: click.Command, ctx: click.Context) -> set[str]:
     """All spellings of the options of a command, that of its help included."""
     return {name for one in command.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
+
+
+def flags_of(command: click.Command) -> set[str]:
+    """The options of a command that take no value."""
+    flags = (one for one in command.params if isinstance(one, click.Option) and one.is_flag)
+    return {name for one in flags for name in one.opts}
 
 
 def whole_option(error: click.NoSuchOption, arguments: Sequence[str], names: Collection[str]) -> click.UsageError:

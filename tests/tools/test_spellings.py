@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tools.pto import main as PTO
-from tools.spellings import REFUSED
+from tools.spellings import REFUSED, flags_of, own_spelling
 from tools.subcommands import SUBCOMMANDS
 
 MAIN = import_module("pto_dialect.tools.pto_opt").main
@@ -110,3 +110,11 @@ def test_unknown_options_are_named_as_a_whole(words: list[str], whole: str, near
 
 def test_a_letter_that_is_no_option() -> None:
     assert "'-e'" in opt("-e").output
+
+
+def test_a_flag_stays_one_where_another_command_has_a_value() -> None:
+    """``--prove`` takes seconds in pto-opt and nothing in pto optimize."""
+    assert own_spelling("--prove", {"--prove"}) == "--prove=60"
+    command = PTO.get_command(click.Context(PTO), "optimize")
+    assert command is not None
+    assert own_spelling("--prove", {"--prove"}, flags_of(command)) == "--prove"
