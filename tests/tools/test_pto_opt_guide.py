@@ -53,9 +53,15 @@ def test_the_guide_shows_real_output(tmp_path: Path, guide: Path, least: int) ->
 
 
 @pytest.mark.parametrize("guide", [CYCLES, FIXES], ids=lambda guide: guide.stem)
-def test_the_python_of_a_guide_runs(guide: Path) -> None:
-    (code,) = re.findall(r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    exec(compile(code, guide.name, "exec"), {})
+def test_the_python_of_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = guide.read_text(encoding="utf-8")
+    for name, program in _PROGRAM.findall(text):
+        (tmp_path / name).write_text(program, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for code in blocks:
+        exec(compile(code, guide.name, "exec"), {})
 
 
 def test_the_guide_names_every_option() -> None:
