@@ -92,14 +92,18 @@ def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
     """Searches, and follows the way to the best pipeline."""
     from pto_dialect.driver.optimize.bench import Bench  # deferred: start-up
     from pto_dialect.driver.optimize.kept import kept_of  # deferred: start-up
-    from pto_dialect.driver.optimize.launch import first_of, pairs_of  # deferred: start-up
+    from pto_dialect.driver.optimize.launch import LAUNCH_SUFFIX, first_of, pairs_of  # deferred: start-up
     from pto_dialect.driver.optimize.search import search, steps  # deferred: start-up
     from pto_dialect.driver.optimize.space import stages_for  # deferred: start-up
     from pto_dialect.driver.options import CycleRequest  # deferred: start-up
     from pto_dialect.driver.tune.measure import Tuner  # deferred: start-up
 
     tuner = Tuner(
-        path, given["target"], cycles=CycleRequest(given["cycle_table"], given["cycle_options"]), accumulate="exact"
+        path,
+        given["target"],
+        allow_outside=not path.endswith(LAUNCH_SUFFIX),
+        cycles=CycleRequest(given["cycle_table"], given["cycle_options"]),
+        accumulate="exact",
     )
     launch: dict[str, Any] = {key: given[key] for key in ("entry", "blocks") if given[key] is not None}
     for key, texts in (("arguments", given["arguments"]), ("expect", given["expectations"])):

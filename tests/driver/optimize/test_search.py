@@ -6,6 +6,7 @@ import json
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from plain_products import Plain
@@ -114,6 +115,14 @@ def test_arguments_are_generated(tmp_path: Path) -> None:
     found = optimized(tmp_path, PROGRAM, "--limit", "2", "--arg", "b=zeros:f32:512x64")
     assert found.exit_code == 0, found.output
     assert "the fastest one is right, compared with the program without passes" in found.stdout
+
+
+def test_files_are_those_of_the_folder_where_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    np.save("a.npy", np.ones((512, 64), np.float32))
+    found = optimized(tmp_path, PROGRAM, "--arg", "a=a.npy", "--limit", "1")
+    assert found.exit_code == 0, found.output
 
 
 def test_a_launch_file(tmp_path: Path) -> None:

@@ -1,0 +1,147 @@
+"""How fast `pto optimize` makes the examples and plain matrix products, beside the forms that were written by hand.
+
+Usage: python benchmarks/optimized.py [NAME ...] [--prove]    (names of examples, or gemm512 ...; default: all)
+
+Each row is a kernel on a chip: the modelled cycles of the plain pipeline (assign-memory, insert-sync), what each step
+of the best pipeline saves, the best, the form by hand, and the bound, which is the busiest pipe of the best program.
+By hand are the instructions in the folder of the example; of matrix products the tiles of a published kernel, base
+tiles of 128 x 256 with panels along k. Everything goes through the commands `pto optimize` and `pto-run --cycles`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from examples.case import Case
+from examples.check import FOLDER
+from examples.run_all import EXAMPLES, load
+
+PTO = [sys.executable, "-m", "pto_dialect"]
+TYPES = {"float16": "f16", "float32": "f32", "bfloat16": "bf16", "int8": "i8", "int32": "i32", "int64": "i64"}
+PRODUCTS = (512, 1024, 2048, 3072)
+BY_HAND = ("tile-cube{rows=128 columns=256}", "assign-memory", "insert-sync")
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "tile-cube.md"
+
+
+def asked(command: list[str]) -> dict[str, Any]:
+    """The document that a command prints; empty where it prints none."""
+    ended = subprocess.run([*PTO, *command], capture_output=True, text=True, check=False)
+    start = ended.stdout.find("{")
+    if start < 0:
+        return {"failed": (ended.stderr or ended.stdout).strip().splitlines()[-1:]}
+    return json.loads(ended.stdout[start:]) | {"code": ended.returncode}
+
+
+def arguments(case: Case, folder: Path) -> list[str]:
+    """The options with the arguments of a case. Raises KeyError for element types that are not written to files."""
+    options = ["--blocks", str(case.blocks)]
+    for name, value in case.data.items():
+        if isinstance(value, np.ndarray):
+            path = folder / f"{name}.bin"
+            path.write_bytes(np.ascontiguousarray(value).tobytes())
+            text = f"{path}:{TYPES[value.dtype.name]}:{'x'.join(map(str, value.shape))}"
+        else:
+            text = str(value).lower()
+        options += ["--arg", f"{name}={text}"]
+    return options
+
+
+def by_hand(example: str, case: Case, target: str, options: list[str]) -> float | None:
+    """The cycles of the instructions of an example, where there are some."""
+    name = case.program.removesuffix(".pto").removesuffix("_tiles") + "_instructions.pto"
+    path = FOLDER / example / name
+    if target != "a5" or not path.is_file():
+        return None
+    found = asked(["run", str(path), "--entry", case.entry, "--target", target, "--cycles=json", "--quiet", *options])
+    programs = found.get("programs")
+    return programs[0]["whole"]["cycles"] if programs else None
+
+
+def row(name: str, found: dict[str, Any], hand: float | None) -> str:
+    """The line of a kernel."""
+    if "best" not in found:
+        return f"| {name} | {found.get('failed') or 'no pipeline is right'} | | | | | |"
+    steps, best = found["steps"], found["best"]
+    first = steps[0]
+    plain = f"{first['cycles']:.0f}" if first["right"] else first["reason"]
+    shares, before = [], first
+    for one in steps[1:]:
+        if one["right"] and before["right"]:
+            shares.append(f"{one['step']} {100 * (1 - one['cycles'] / before['cycles']):.0f} %")
+        elif one["right"]:
+            shares.append(one["step"])
+        before = one if one["right"] else before
+    against = "" if hand is None else f"{hand:.0f}"
+    ratio = "" if hand is None else f"{best['cycles'] / hand:.2f}"
+    bound = found["bound"]
+    share = f"{bound['pipe'].removeprefix('PIPE_')} {100 * bound['cycles'] / best['cycles']:.0f} %"
+    right = "yes" if found["compared"] else "timed only"
+    cells = [
+        name,
+        plain,
+        ", ".join(shares),
+        f"{best['cycles']:.0f}",
+        against,
+        ratio,
+        f"{bound['cycles']:.0f} ({share})",
+    ]
+    return f"| {' | '.join([*cells, right])} |"
+
+
+def main(names: list[str]) -> None:
+    """Prints the table."""
+    prove = ["--prove"] if "--prove" in names else []
+    wanted = {name for name in names if not name.startswith("--")}
+    print("| kernel | plain | saved by each step | best | by hand | best / by hand | bound | compared |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for example in EXAMPLES:
+            if wanted and example not in wanted:
+                continue
+            for case in load(example)[0]:
+                if not case.program.endswith(".pto") or "_instructions" in case.program:
+                    continue
+                for target in case.targets:
+                    try:
+                        options = arguments(case, folder)
+                    except KeyError:
+                        continue
+                    path = str(FOLDER / example / case.program)
+                    launch = ["--entry", case.entry, "--target", target, *options]
+                    found = asked(["optimize", path, *launch, *prove, "--output-format", "json"])
+                    hand = by_hand(example, case, target, options)
+                    print(row(f"{example}/{case.entry} {case.shapes}, {target}", found, hand), flush=True)
+        products(folder, wanted, prove)
+
+
+def products(folder: Path, wanted: set[str], prove: list[str]) -> None:
+    """The rows of plain matrix products, whose text is that of the guide."""
+    text = GUIDE.read_text(encoding="utf-8").split("```mlir\n")[1].split("```")[0]
+    for size in PRODUCTS:
+        if wanted and f"gemm{size}" not in wanted:
+            continue
+        for target in ("a2a3", "a5"):
+            path = folder / "gemm.pto"
+            path.write_text(text.replace("arith.constant 512", f"arith.constant {size}"), encoding="utf-8")
+            options = ["--target", target, "--limit", "40" if size < 1000 else "12"]
+            for name, kind in (("a", "f16"), ("b", "f16"), ("c", "f32")):
+                options += ["--arg", f"{name}={'random' if size < 1000 else 'zeros'}:{kind}:{size}x{size}"]
+            found = asked(["optimize", str(path), *options, *prove, "--output-format", "json"])
+            hand = [
+                one["cycles"] for one in found.get("candidates", ()) if tuple(one["passes"]) == BY_HAND and one["right"]
+            ]
+            print(row(f"gemm {size}³ in 64³ tiles, {target}", found, hand[0] if hand else None), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
