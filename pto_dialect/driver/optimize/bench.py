@@ -33,6 +33,9 @@ RUN_SECONDS = 2e-5
 BUILDS = 10
 """Pipelines that are tried for each program that may run."""
 
+EQUAL = 1.002
+"""Programs that take up to so many times as long as the fastest one count as equally fast."""
+
 NOT_TRIED = "not tried"
 """Why a pipeline has no result when the search ends first."""
 
@@ -114,9 +117,16 @@ class Bench:
                 _copy(self.tried[one.like], one)
 
     def good(self) -> list[Measured]:
-        """The programs that are right, each once, the fastest one first, of equal ones that with the least memory."""
+        """The programs that are right, each once, the fastest one first; of those that take hardly longer than it the
+        one with the shortest pipeline."""
         found = [one.measured for one in self.tried.values() if one.like is None and not one.measured.reason]
-        return sorted(found, key=lambda one: (one.whole.cycles, one.bytes))
+        least = min((one.whole.cycles for one in found), default=0.0) * EQUAL
+
+        def order(one: Measured) -> tuple[float, int, float, int]:
+            cycles = one.whole.cycles
+            return max(cycles, least), len(",".join(one.candidate.passes)), cycles, one.bytes
+
+        return sorted(found, key=order)
 
     def program(self, passes: Passes) -> str:
         """The program of a pipeline, empty where there is none. Raises ``LaunchError``."""

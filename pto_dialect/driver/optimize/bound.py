@@ -71,8 +71,9 @@ class _Counter:
             cost = estimate(one.work, self.table)
             lane = lane_of(one.work.path) % self.lanes if one.pipe == _EXTRACTS else 0
             return Busy({_OPERATIONS: 1} | ({(core, one.pipe, lane): cost.cycles} if cost.evidence != _ASSUMED else {}))
-        if not op.regions:
-            return Busy()
+        # Runs have another model of vector functions than the sum of their instructions.
+        if not op.regions or has_role(op, Role.SCOPE):
+            return Busy({_OPERATIONS: 1} if op.regions else {})
         inner = [self.region(region, section_of(op) or core) for region in op.regions]
         if has_role(op, Role.CHOICE):
             return Busy({key: least for key in inner[0] if (least := min(one[key] for one in inner))})

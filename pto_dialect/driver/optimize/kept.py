@@ -17,7 +17,7 @@ from ..tune.measure import Measured, Tuner
 from ..tune.space import Candidate
 from ..verdicts import Verdicts, open_verdicts
 
-_KIND = "optimize 1"
+_KIND = "optimize 2"
 
 
 def digest_of(text: str) -> str:

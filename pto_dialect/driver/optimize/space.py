@@ -22,10 +22,12 @@ Ways = tuple[str, ...]
 
 
 class Stage(NamedTuple):
-    """A stage: its alternatives, of which the first one does the least, and the one that usually helps."""
+    """A stage: its alternatives, of which the first one does the least, and the one that usually helps. ``with_next``:
+    its alternatives need those of the next stage to gain something."""
 
     ways: tuple[str, ...]
     usual: str
+    with_next: bool = False
 
 
 PRODUCTS = (
@@ -66,7 +68,7 @@ def stages_for(module: ModuleOp | None, target: str | None = None) -> list[Stage
     tallest = max(heights, default=0 if module is not None else max(_ROWS) + 1)
     rows = tuple(f"tile-loops{{rows={rows}}}" for rows in sorted(_ROWS, reverse=True) if rows < tallest)
     if rows:
-        stages.append(Stage(("", *rows), ""))
+        stages.append(Stage(("", *rows), "", with_next=True))
     stages += [
         Stage(SLOTS, "double-buffer"),
         Stage(MEMORY, MEMORY[0]),
@@ -83,11 +85,14 @@ def pipeline_of(ways: Iterable[str]) -> tuple[str, ...]:
 
 
 def changes(ways: Ways, stages: Sequence[Stage]) -> Iterator[Ways]:
-    """All pipelines that differ in one stage."""
+    """All pipelines that differ in one stage, or in one and what it needs of the next one."""
     for number, stage in enumerate(stages):
         for way in stage.ways:
-            if way != ways[number]:
-                yield (*ways[:number], way, *ways[number + 1 :])
+            if way == ways[number]:
+                continue
+            yield (*ways[:number], way, *ways[number + 1 :])
+            if stage.with_next and ways[number + 1] != stages[number + 1].usual:
+                yield (*ways[:number], way, stages[number + 1].usual, *ways[number + 2 :])
 
 
 def _heights(ops: Iterable[Operation]) -> Iterator[int]:

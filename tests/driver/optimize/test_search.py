@@ -61,10 +61,11 @@ def test_the_fastest_pipeline_is_a_command(tmp_path: Path) -> None:
     assert len({json.dumps(one) for one in tried}) == len(tried) > 10
     assert tried[0]["passes"] == ["assign-memory", "insert-sync"]
     best = min((one for one in tried if one["right"]), key=lambda one: one["cycles"])
-    assert best["cycles"] == told["best"]["cycles"] < 0.9 * tried[0]["cycles"]
+    assert told["best"]["cycles"] == pytest.approx(best["cycles"], rel=0.005)
+    assert told["best"]["cycles"] < 0.9 * tried[0]["cycles"]
     assert told["bound"]["cycles"] <= best["cycles"]
     assert [one["step"] for one in told["steps"]][:2] == ["plain", "tile-loops{rows=128}"]
-    assert [one["cycles"] for one in told["steps"]][-1] == best["cycles"]
+    assert [one["cycles"] for one in told["steps"]][-1] == told["best"]["cycles"]
     text = optimized(tmp_path, PROGRAM, *LIMITED)
     command = text.stdout.splitlines()[-1]
     assert command.startswith("pto-opt -p '")
@@ -143,6 +144,8 @@ def test_a_bound_counts_what_always_runs() -> None:
     assert least_cycles(parse(around, "p.pto"), None, None, CycleRequest())[0] == 0
     four = around.replace("%n step", "%four step").replace("  %c1 =", "  %four = arith.constant 4 : index\n  %c1 =")
     assert least_cycles(parse(four, "p.pto"), None, None, CycleRequest())[0] == pytest.approx(4 * whole)
+    scope = four.replace("  pto.tload", "  pto.vecscope {\n  }\n  pto.tload")
+    assert least_cycles(parse(scope, "p.pto"), None, None, CycleRequest())[0] == pytest.approx(4 * whole)
     branch = around.replace("scf.for %i = %c0 to %n step %c1", "scf.if %with").replace("%n: index", "%with: i1")
     assert least_cycles(parse(branch, "p.pto"), None, None, CycleRequest())[0] == 0
 
