@@ -92,7 +92,7 @@ def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
     """Searches, and follows the way to the best pipeline."""
     from pto_dialect.driver.optimize.bench import Bench  # deferred: start-up
     from pto_dialect.driver.optimize.kept import kept_of  # deferred: start-up
-    from pto_dialect.driver.optimize.launch import LAUNCH_SUFFIX, first_of, pairs_of  # deferred: start-up
+    from pto_dialect.driver.optimize.launch import first_of, pairs_of  # deferred: start-up
     from pto_dialect.driver.optimize.search import search, steps  # deferred: start-up
     from pto_dialect.driver.optimize.space import stages_for  # deferred: start-up
     from pto_dialect.driver.options import CycleRequest  # deferred: start-up
@@ -101,7 +101,6 @@ def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
     tuner = Tuner(
         path,
         given["target"],
-        allow_outside=not path.endswith(LAUNCH_SUFFIX),
         cycles=CycleRequest(given["cycle_table"], given["cycle_options"]),
         accumulate="exact",
     )

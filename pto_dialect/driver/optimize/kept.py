@@ -13,7 +13,7 @@ from typing import Any
 
 from pto_dialect.analysis.cycles.static import Total
 
-from ..tune.measure import Measured, Tuner
+from ..tune.measure import LAUNCH_SUFFIX, Measured, Tuner
 from ..tune.space import Candidate
 from ..verdicts import Verdicts, open_verdicts
 
@@ -60,7 +60,9 @@ def kept_of(tuner: Tuner, first: Candidate) -> Kept | None:
     item = tuner.input_of(first)
     parts = [repr(sorted(first.document.content.items(), key=repr)), repr(tuner.target), repr(tuner.accumulate)]
     parts.append(repr(tuner.cycles))
-    for path in (item.path, tuner.cycles.table, *_files(first.document.content, os.path.dirname(tuner.path))):
+    # Files of a command line count from the current folder.
+    folder = os.path.dirname(tuner.path) if tuner.path.endswith(LAUNCH_SUFFIX) else ""
+    for path in (item.path, tuner.cycles.table, *_files(first.document.content, folder)):
         if path is not None:
             with open(path, "rb") as stream:
                 parts.append(f"{path} {blake2b(stream.read(), digest_size=20).hexdigest()}")

@@ -21,7 +21,7 @@ from ..explore.synthesized import synthesize_arguments
 from ..launch.document import Document
 from ..run.binding import bind_given
 from ..run.memory_budget import memory_budget
-from ..run.value_text import ValueTextError, parse_given
+from ..run.value_text import parse_given
 from ..tune.measure import LAUNCH_SUFFIX, Tuner
 from ..tune.space import Candidate, SpaceError, document_of
 from .space import changes, pipeline_of, stages_for
@@ -31,23 +31,14 @@ USUAL = ("assign-memory", "insert-sync")
 
 
 def pairs_of(texts: Sequence[str]) -> dict[str, str]:
-    """The values of options NAME=VALUE; files are those of the folder where the command runs. Raises ``SpaceError``."""
+    """The values of options NAME=VALUE. Raises ``SpaceError``."""
     found: dict[str, str] = {}
     for text in texts:
         name, equal, value = text.partition("=")
         if not name or not equal:
             raise SpaceError(f"'{text}' is not written as NAME=VALUE")
-        found[name] = _located(value)
+        found[name] = value
     return found
-
-
-def _located(text: str) -> str:
-    """A value with the whole path of its file, if it has one."""
-    try:
-        stored = parse_given(text).stored
-    except ValueTextError:
-        return text
-    return text if stored is None else text.replace(stored.path, os.path.abspath(stored.path), 1)
 
 
 def first_of(tuner: Tuner, launch: Mapping[str, Any], seed: int) -> Candidate:
