@@ -25,7 +25,7 @@ from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import DYNAMIC, MultiTileBufType, TileBufType
+from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.program import MEMORY
 from pto_dialect.passes.base import PtoPass
@@ -86,8 +86,9 @@ def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
     pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in users}
     if tile.addr is not None or len(pipes) < 2 or not any(_loops(op, tile.parent) for op in users):
         return None
-    if DYNAMIC in (type_.valid_rows, type_.valid_cols):
-        return "only a run knows its sizes"
+    if _sets_sizes(users):
+        # A slot would keep the sizes of the iteration before last.
+        return "the loop sets its sizes"
     # Another handle may mean the tile of an iteration before.
     if type_.compact or is_passed_on(tile.result, touches_memory):
         return "another handle shows a part or another form of it"
@@ -104,7 +105,7 @@ def _split(tile: AllocTileOp) -> None:
     goes from one loop to another."""
     type_, users = tile.result.type, [use.operation for use in tile.result.uses]
     assert isinstance(type_, TileBufType)
-    if tile.addr is not None or type_.compact or is_passed_on(tile.result, touches_memory):
+    if tile.addr is not None or type_.compact or _sets_sizes(users) or is_passed_on(tile.result, touches_memory):
         return
     groups: dict[ForOp | None, list[Operation]] = {}
     for op in users:
@@ -126,6 +127,11 @@ def _split(tile: AllocTileOp) -> None:
 def touches_memory(op: Operation) -> bool:
     """Whether an operation gives no handle for the tiles that it works on."""
     return isinstance(op, PtoOp) and not any(isinstance(result.type, MEMORY) for result in op.results)
+
+
+def _sets_sizes(users: list[Operation]) -> bool:
+    """Whether the valid sizes of a tile are those that some operation has set last."""
+    return any(isinstance(op, PtoOp) and op_spec(type(op)).state_writes for op in users)
 
 
 def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
@@ -191,6 +197,7 @@ def _multiply(tile: AllocTileOp, slot: SSAValue, count: int) -> None:
     type_, hint = tile.result.type, tile.result.name_hint
     assert isinstance(type_, TileBufType)
     made = AllocMultiTileOp.create(
+        operands=list(tile.operands),
         result_types=[MultiTileBufType(type_, count)],
         attributes=dict(tile.attributes),
         properties=dict(tile.properties),

@@ -132,7 +132,6 @@ def of_type(words: str, sizes: str = "") -> str:
 
 
 ONE = {
-    "rows that a run says": (of_type("valid=?x64", "valid_row = %low"), 1),
     "a tile without gaps": (of_type("compact=1"), 1),
     "a tile that nobody uses": (program().replace("  scf.for", ALLOCATED), 1),
     "a tile of one pipe": (
@@ -167,3 +166,49 @@ def test_other_tiles_stay_one(name):
     module, said = passed(text, "double-buffer")
     assert not said
     assert print_module(module).count("pto.alloc_tile") == left
+
+
+OPEN = TILE.replace("16x64xf32", "16x64xf32, valid=?x?")
+OPEN_PART = PART.replace("16x64", "16x?")
+OPEN_PROGRAM = f"""
+module attributes {{pto.target_arch = "a5"}} {{
+func.func @f(%a: !pto.ptr<f32>, %n: index, %w: index) attributes {{pto.entry}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %v = pto.make_tensor_view %a, shape = [%n, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+  %x = pto.alloc_tile valid_row = %c16 valid_col = %w : {OPEN}
+  scf.for %i = %c0 to %n step %c16 {{
+    %p = pto.partition_view %v, offsets = [%i, %c0], sizes = [%c16, %w]
+      : !pto.tensor_view<?x?xf32> -> {OPEN_PART}
+    pto.tload ins(%p : {OPEN_PART}) outs(%x : {OPEN})
+    SET
+    pto.tmul ins(%x, %x : {OPEN}, {OPEN}) outs(%x : {OPEN})
+    pto.tstore ins(%x : {OPEN}) outs(%p : {OPEN_PART})
+  }}
+  return
+}}
+}}
+"""
+
+
+@pytest.mark.parametrize("width", [1, 40, 64])
+def test_sizes_of_a_run_are_those_of_each_slot(width):
+    module, said = passed(OPEN_PROGRAM.replace("SET", ""), "double-buffer", "assign-memory", "insert-sync")
+    assert not said
+    assert "count=2" in print_module(module)
+    a = np.random.default_rng(4).integers(-5, 6, (80, 64)).astype(np.float32)
+    expected = a.copy()
+    expected[:, :width] **= 2
+    for schedule in ("oldest", "newest"):
+        found = a.copy()
+        options = RunOptions(schedule=Schedule.parse(schedule, strict=True))
+        Kernel(module, None, None, options).run([found, 80, width], 1)
+        assert np.array_equal(found, expected)
+
+
+def test_a_tile_whose_sizes_are_set_again_keeps_one_slot():
+    text = OPEN_PROGRAM.replace("SET", f"pto.set_validshape %x, %c16, %w : {OPEN}")
+    module, _ = passed(text, "double-buffer")
+    assert "count=2" not in print_module(module)
