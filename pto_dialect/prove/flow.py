@@ -99,6 +99,8 @@ class Flow:
         self.whole = (1 << len(self.owner)) - 1
         self.seen: set[tuple[int, int]] = set()
         """The pairs that had a closer look."""
+        self.entries: dict[int, dict[int, _State]] = {}
+        """What holds at the begin of each node of a graph."""
         self.needed: dict[int, int] = {}
         """The bits that must hold where a statement runs."""
         working = [one for one in model.statements if one.accesses]
@@ -124,7 +126,7 @@ class Flow:
         if end is not None and (end.flags or end.held):
             raise OpenError(None, "a flag is left over, or a buffer id is not released")
 
-    def look(self, one: Statement) -> None:
+    def look(self, one: Statement | None) -> None:
         """Ends where the time is over."""
         if process_time() > self.end:
             raise OpenError(one, "its time is over here")
@@ -163,6 +165,8 @@ class Flow:
 
     def graph(self, graph: Graph, state: _State) -> _State | None:
         """The state at the end of a graph: the weakest one that holds on all paths."""
+        # What a loop inside of another one has come to in its last visit is where it continues, which saves visits.
+        before = self.entries.get(id(graph), {})
         entry: dict[int, _State] = {0: state.copy()}
         ends: dict[int, _State] = {}
         pending = [0]
@@ -177,13 +181,15 @@ class Flow:
                 ends[number] = after
             for following in node.next:
                 known = entry.get(following)
-                joined = after.copy() if known is None else known.met(after)
+                known_before = before.get(following) if known is None else known
+                joined = after.copy() if known_before is None else known_before.met(after)
                 if joined is None:
                     raise OpenError(_first(node), f"whether a flag is set {UNDETERMINED}")
                 if joined != known:
                     entry[following] = joined
                     if following not in pending:
                         pending.append(following)
+        self.entries[id(graph)] = entry
         result: _State | None = None
         for one in ends.values():
             result = one if result is None else result.met(one)
@@ -193,6 +199,7 @@ class Flow:
 
     def node(self, node: Node, state: _State) -> _State | None:
         """The state at the end of a node."""
+        self.look(None)
         if node.begins is not None:
             number = node.begins.number
             state.begin(self.present.get(number, 0), self.inner.get(number, 0))

@@ -114,11 +114,22 @@ def test_an_assumption_that_is_too_large_is_undecided() -> None:
 
 @pytest.mark.parametrize("depth", [24, 25, 400])
 def test_deep_nesting_ends(depth: int) -> None:
-    loops = "".join(f"scf.for %i{number} = %c0 to %n step %c1 {{\n" for number in range(depth))
+    flag = 'pto.{}_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID{}"]\n'
+    # Flags in each loop, of which the walk must not visit the inner ones again and again.
+    pair = (
+        flag.format("set", 1)
+        + "pto.tadds ins(%x, %s : !T, f32) outs(%x : !T)\npto.barrier #pto.pipe<PIPE_ALL>\n"
+        + flag.format("wait", 1)
+    )
+    loops = "".join(f"scf.for %i{number} = %c0 to %n step %c1 {{\n{pair}" for number in range(depth))
     text = f"""
+!T = !pto.tile_buf<vec, 16x16xf32>
 func.func @f(%n: index) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %l0 = arith.constant 0 : i64
+  %s = arith.constant 1.0 : f32
+  %x = pto.alloc_tile addr = %l0 : !T
   {loops}
   pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]
   pto.wait_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]
