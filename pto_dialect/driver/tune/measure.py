@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,9 +117,9 @@ class Tuner:
         target = self.target or plan.target
         try:
             found.module = self._module(plan, candidate, target)
-            found.memory = {space: size for space, size in sorted(peaks(found.module, target).items()) if size}
-        except UnsupportedError as error:
-            found.reason = f"its memory cannot be planned: {error.reason}"
+            # Memory that cannot be planned, as that of functions that are called, stays open.
+            with suppress(UnsupportedError):
+                found.memory = {space: size for space, size in sorted(peaks(found.module, target).items()) if size}
         except Refused as error:
             found.reason = str(error)
         return found
