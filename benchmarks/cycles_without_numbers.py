@@ -171,7 +171,7 @@ def kernel_of(subject: Subject, kernel_class: type[CycleKernel]) -> CycleKernel 
     if module is None or engine.has_errors:
         return None
     arch = profile_of(module, subject.target).arch
-    timeline = CycleTimeline(table_for(arch, None), arch, {}, False)
+    timeline = CycleTimeline(table_for(arch, None), arch, {}, cached=False, steps=False)
     nothing = SanitizeOptions(checks=frozenset())
     try:
         return kernel_class(module, subject.entry, subject.target, RunOptions(), nothing, timeline)

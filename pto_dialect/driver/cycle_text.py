@@ -50,6 +50,7 @@ def _of_run(program: ModuleCycles) -> dict[str, Any]:
         "waits": [_wait(one) for one in program.waits],
         "advice": [_advice(one) for one in program.advice],
         "untried": program.not_tried_reason or None,
+        "contents": program.contents_reason or None,
     }
 
 
@@ -132,6 +133,8 @@ def _text(program: ModuleCycles) -> str:
         )
     lines += [f"no figures of {spell(name)}: a range, or the law of its family" for name in program.ranges]
     lines += [spell(costly_wait_text(one, program.total.cycles)) for one in shown_waits(program)]
+    if program.contents_reason:
+        lines.append(f"contents were computed: {spell(program.contents_reason)}")
     lines += [spell(advice_text(one)) for one in program.advice]
     if program.not_tried_reason:
         lines.append(f"no advice: {program.not_tried_reason}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import StringIO
 from typing import Any
 
@@ -24,6 +25,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.assign_memory.plan import memory_plans
 from pto_dialect.runtime.errors import BindingError, ProgramError
+from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.sanitize.report.findings import Finding
 from pto_dialect.sanitize.timed import CycleKernel
 from pto_dialect.verify.verifier import verify_module
@@ -41,15 +43,21 @@ MOST_EVENTS = 20_000
 @dataclass
 class Subject:
     """A program that has run. ``again`` makes the kernel of another module, sanitized by all checks, ``values`` fresh
-    arguments; ``expected`` are the outputs and results of the run."""
+    arguments; ``results`` returns the outputs and results of the run, ``time_of`` the cycles of another module."""
 
     module: ModuleOp
     target: str | None
     blocks: int
     again: Callable[[ModuleOp], CycleKernel]
     values: Callable[[], list[Any]]
-    expected: list[Any]
+    results: Callable[[], list[Any]]
+    time_of: Callable[[ModuleOp], float]
     _before: frozenset[object] | None = field(default=None, init=False)
+
+    @cached_property
+    def expected(self) -> list[Any]:
+        """The outputs and results of the run."""
+        return self.results()
 
     def advise(self, found: ModuleCycles, events: int) -> None:
         """Adds to ``found``, which is what the run has taken with so many ``events``, the advice that helps."""
@@ -78,7 +86,7 @@ class Subject:
             text = proposal.change(copy)
         except (UnsupportedError, DiagnosticException):
             return None
-        if not text or not verified(copy, self.target):
+        if not text or not verified(copy, self.target) or not self._saves(copy, found):
             return None
         changed = self.cycles_of(copy, found)
         if changed is None or changed.total.cycles > found.total.cycles * (1 - LEAST_SAVING):
@@ -88,6 +96,13 @@ class Subject:
         except UnsupportedError:
             more = ()
         return Advice(text, proposal.passes, proposal.lines, found.total.cycles, changed.total.cycles, more)
+
+    def _saves(self, module: ModuleOp, found: ModuleCycles) -> bool:
+        """Whether a changed program is faster, by a run for times alone."""
+        try:
+            return self.time_of(module) <= found.total.cycles * (1 - LEAST_SAVING)
+        except (ProgramError, BindingError, MemoryError):
+            return False
 
     def cycles_of(self, module: ModuleOp, found: ModuleCycles) -> ModuleCycles | None:
         """What a changed program takes; ``None`` where it fails, leaves other bits or has findings of its own."""
@@ -122,7 +137,7 @@ def worthwhile(advice: Sequence[Advice]) -> list[Advice]:
     return [one for one in advice if not beaten(one)]
 
 
-def run_quietly(kernel: CycleKernel, values: list[Any], blocks: int) -> list[Any]:
+def run_quietly(kernel: Kernel, values: list[Any], blocks: int) -> list[Any]:
     """Runs a kernel, without what its program prints; the arguments after that, and what it returns."""
     with redirect_stdout(StringIO()):
         returned = kernel.run(values, blocks)

@@ -15,7 +15,7 @@ from .files import Writing, check_files
 from .memory_budget import memory_budget
 from .outputs import Output, Place, Places
 from .request import Request
-from .value_text import Given, OutputFile
+from .value_text import Generated, Given, OutputFile
 
 
 class Prepared(NamedTuple):
@@ -66,6 +66,16 @@ def prepared(kernel: Kernel, request: Request, arguments: Sequence[tuple[str, Gi
     found = Prepared(bound, places, outputs, expected)
     check_files([(place.name, file) for place, file in outputs] + [(one.name, f) for one, f in found.write_backs()])
     return found
+
+
+def simplified(kernel: Kernel, arguments: Sequence[tuple[str, Given]]) -> list[tuple[str, Given]]:
+    """The arguments with zeros for random numbers on which nothing depends that ``kernel`` computes."""
+    return [
+        (name, given._replace(content=given.content._replace(kind="zeros")))
+        if isinstance(given.content, Generated) and kernel.ignores(name)
+        else (name, given)
+        for name, given in arguments
+    ]
 
 
 def with_signature(error: BindingError, kernel: Kernel) -> BindingError:

@@ -33,7 +33,7 @@ from .binding import Bound
 from .compare import Judgement, mismatches_of, with_starts
 from .files import Writing, write_files
 from .outputs import Output, Place, Places, dump, memory_of, summary
-from .prepared import prepared, with_signature
+from .prepared import prepared, simplified, with_signature
 from .request import Request
 from .sanitizing import assumed_lines, collected, instrumented_kernel, keep_recording, save_recording, unchecked_lines
 from .status import FINDINGS, OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, LaunchState, Streams, out_of_time
@@ -72,13 +72,16 @@ class Launch(LaunchState):
         if request.emit_python:
             streams.out(kernel.listing)
             return OK
-        given = prepared(kernel, request, arguments)
+        given = prepared(kernel, request, simplified(kernel, arguments))
         bound, places = given.bound, given.places
         referee, before, expected = self.referee(bound), self.copies(bound), with_starts(given.expected, bound)
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
-        kept = fixing or (request.cycles is not None and request.advice)
+        kept = fixing or (request.cycles is not None and request.advice and not request.times_only)
         originals = [one._replace(value=one.value.copy()) if one.is_array else one for one in bound] if kept else []
+
+        def before_run() -> Sequence[Bound]:
+            return originals if kept else prepared(kernel, request, arguments).bound
 
         def carried_out() -> int:
             started = perf_counter()
@@ -105,7 +108,7 @@ class Launch(LaunchState):
             if request.cycles is not None:
                 from .timing import show_cycles  # deferred: start-up
 
-                streams.out(show_cycles(self, kernel, originals, [*(one.launched for one in bound), *returned]))
+                streams.out(show_cycles(self, kernel, before_run, [*(one.launched for one in bound), *returned]))
             self.mismatches = mismatches
             for text in mismatches:
                 streams.err(text)
@@ -215,7 +218,8 @@ class Launch(LaunchState):
         """The compiled entry function, or group of functions; reports no errors."""
         request = self.request
         if request.sanitizing is not None:
-            instrumented = (module, entry, request.target, request.run, request.sanitizing, group)
+            sanitizing = replace(request.sanitizing, times_only=request.times_only)
+            instrumented = (module, entry, request.target, request.run, sanitizing, group)
             return instrumented_kernel(*instrumented, tasks=request.tasks)
         if request.run.scalar_cache:
             from pto_dialect.runtime.run.cached import CachedKernel  # deferred: start-up
@@ -297,7 +301,7 @@ class Launch(LaunchState):
 
     def copies(self, bound: Sequence[Bound]) -> list[Array | None] | None:
         """The buffers before the run; ``None`` when nothing is going to be shown of them."""
-        if self.request.quiet and not self.request.dump:
+        if self.request.times_only or (self.request.quiet and not self.request.dump):
             return None
         return [one.value.copy() if one.is_array else None for one in bound]
 

@@ -63,6 +63,15 @@ class Request:
     reference: str | None = None
     tasks: bool = False
 
+    @property
+    def times_only(self) -> bool:
+        """Whether modelled times alone are wanted, so that no contents have to be computed."""
+        sanitizing = self.sanitizing
+        if self.cycles is None or not self.quiet or sanitizing is None or sanitizing.observes:
+            return False
+        results = self.outputs or self.expectations or any(given.write_back for _, given in self.arguments)
+        return not (results or self.dump or self.profile or self.reference is not None)
+
     def inputs(self) -> list[str]:
         """The files that the launch reads beside its program, but for those that receive what it leaves there."""
         contents: list[object] = [given.stored for _, given in self.arguments if not given.write_back]

@@ -41,7 +41,7 @@ class Sanitizing:
     ``fix``: file for the fixed program, ``-`` for standard output. ``cycles``: the run is timed, and the timeline has
     the durations of the cycle model. ``record``: file for a recording, of which at most ``record_limit`` bytes are
     retained (0: all), and ``changes`` of memories during the run; it is also written about every ``record_every``
-    seconds of the run. ``html``: file for the page of the run.
+    seconds of the run. ``html``: file for the page of the run. ``times_only``: nothing but the cycles is wanted.
     """
 
     options: SanitizeOptions
@@ -57,6 +57,13 @@ class Sanitizing:
     html: str | None = None
     record_every: float | None = None
     changes: tuple[Change, ...] = ()
+    times_only: bool = False
+
+    @property
+    def observes(self) -> bool:
+        """Whether more of the run is wanted than its time."""
+        files = (self.report, self.trace, self.fix, self.record, self.html)
+        return bool(self.options.checks) or any(file is not None for file in files)
 
 
 def instrumented_kernel(
@@ -105,6 +112,10 @@ def _timed_kernel(
     from pto_dialect.sanitize.timed import CycleKernel  # deferred: start-up
 
     kernel_class, timeline_class = CycleKernel, CycleTimeline
+    if request.times_only:
+        from pto_dialect.sanitize.times.kernel import TimesKernel  # deferred: start-up
+
+        kernel_class = TimesKernel
     if request.html is not None:
         from pto_dialect.report.instrumentation import ReportTimeline  # deferred: start-up
         from pto_dialect.report.kernel import ReportKernel  # deferred: start-up

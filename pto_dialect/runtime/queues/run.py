@@ -31,7 +31,7 @@ Entry = tuple[int, int, int, Any, tuple[Any, ...]]
 """One queued entry: issue sequence number, line of the generated source, kind, action, arguments."""
 
 DEPTH = 1024
-"""Total number of queued entries beyond which the scalar unit lets the pipes run before it issues more."""
+"""Total number of queued entries beyond which the scalar unit usually lets the pipes run before it issues more."""
 
 
 class Test(Protocol):
@@ -57,6 +57,8 @@ class QueueCore(Core):
     """
 
     ordered = False
+    depth = DEPTH
+    """Number of queued entries beyond which the pipes run."""
 
     def __init__(self, block: Block, kind: str, index: int) -> None:
         schedule = block.options.schedule
@@ -92,8 +94,8 @@ class QueueCore(Core):
             for _ in range(self.chooser.steps()):
                 if not self.step():
                     break
-        if self.waiting > DEPTH:
-            while self.waiting > DEPTH // 2 and self.step():
+        if self.waiting > self.depth:
+            while self.waiting > self.depth // 2 and self.step():
                 pass
 
     def set_valid(self, tile: Any, rows: int, cols: int) -> None:

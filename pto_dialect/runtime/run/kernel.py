@@ -158,6 +158,11 @@ class CompiledKernel:
         """Returns how the program uses its buffers."""
         return buffer_usage(self.program)
 
+    def ignores(self, argument: str) -> bool:
+        """Returns whether runs do not depend on the contents of a buffer, by its name or position; never where they
+        compute numbers."""
+        return False
+
     def run_bound(self, bound: list[Any], blocks: int = 1, jobs: int = 1) -> list[Any]:
         """Runs all blocks on arguments that ``bind`` has prepared, in up to ``jobs`` processes."""
         prepare(bound, self.arguments, self.core_positions, blocks)

@@ -183,12 +183,12 @@ class InstrumentedCore(ObservedCore):
 
     def queue_set(self, source: str, target: str, event: int) -> None:
         """Queues the setting of a flag on the ``source`` pipe."""
-        _check_event(event)
+        check_event(event)
         super().queue_set(source, target, event)
 
     def queue_wait(self, source: str, target: str, event: int) -> None:
         """Queues the wait for a flag on the ``target`` pipe."""
-        _check_event(event)
+        check_event(event)
         super().queue_wait(source, target, event)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
@@ -371,6 +371,7 @@ class InstrumentedCore(ObservedCore):
         return False
 
 
-def _check_event(event: int) -> None:
+def check_event(event: int) -> None:
+    """Raises ``Fault`` (``sync-flag-range``) for a number that no flag has."""
     if not 0 <= event < _EVENTS:
         raise Fault("sync-flag-range", f"flags have the numbers 0 to {_EVENTS - 1}, found {event}")

@@ -32,7 +32,7 @@ from pto_dialect.runtime.kernels.tile.operands import TILES
 from ..report.timeline import Ran, Timeline
 from .cycle_steps import NoSteps, StepLog
 from .cycle_waits import Costs, Waits
-from .warmth import WAVE, Warmth, cold_bytes, fill
+from .warmth import WAVE, Saved, Warmth, cold_bytes, fill
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -48,6 +48,19 @@ _CUBE_PIPES = frozenset(("PIPE_M", "PIPE_MTE1", "PIPE_FIX"))
 
 VECTOR_CORES = 2
 """Vector cores beside each cube core; a block of a vector kernel runs on one of them."""
+
+
+_GRID = 1 << 16
+"""Times are multiples of this part of a cycle: then sums of them, in whatever order, have no rounding errors."""
+
+
+def exact(cycles: float) -> float:
+    """Returns the nearest time that is a multiple of the grid."""
+    return round(cycles * _GRID) / _GRID
+
+
+def _exact(one: Estimate) -> Estimate:
+    return Estimate(exact(one.cycles), exact(one.low), exact(one.high), one.evidence)
 
 
 @dataclass
@@ -76,8 +89,9 @@ class CycleTimeline(Timeline):
         self.arch = arch
         self.options = options
         self.kept = cached
+        self.steps = steps
         self.microseconds = 1 / table.value_of("machine", "clock_mhz")
-        self.signal = self._flag = table.value_of("sync", "flag")
+        self.signal = self._flag = exact(table.value_of("sync", "flag"))
         self.log = StepLog() if steps else NoSteps()
         self.moved = Moved()
         self.executed: dict[tuple[int, str], Executed] = {}
@@ -103,8 +117,7 @@ class CycleTimeline(Timeline):
 
     def sent(self, thread: Thread, site: Site, loops: tuple[int, ...]) -> int:
         """Adds a signal that is sent; returns the id of its flow."""
-        self._flows += 1
-        flow, start = self._flows, thread.time
+        flow, start = self.next_flow(), thread.time
         if self.kept:
             flow = super().sent(thread, site, loops)
         else:
@@ -113,6 +126,11 @@ class CycleTimeline(Timeline):
         self.log.signal(thread, start, self._flag, flow)
         self.leaving[flow] = self.waits.behind.get(thread.number, 0)
         return flow
+
+    def next_flow(self) -> int:
+        """Returns the id of a new flow."""
+        self._flows += 1
+        return self._flows
 
     def taken(self, thread: Thread, site: Site, loops: tuple[int, ...], since: float, flow: int) -> None:
         """Adds a wait that is over."""
@@ -143,8 +161,10 @@ class CycleTimeline(Timeline):
         and whether they were written."""
         known = self._known.get(work)
         if known is None:
-            known = self._known[work] = estimate(work, self.table)
-        return self._shared(known, work.path, thread, regions, start) if _GLOBAL in work.path.split(":") else known
+            known = self._known[work] = _exact(estimate(work, self.table))
+        if _GLOBAL not in work.path.split(":"):
+            return known
+        return self.shared(known, work.path, thread, regions, start)
 
     def alone(self, work: Work) -> Estimate:
         """Returns the cycles of an instruction that has run, without other cores."""
@@ -175,11 +195,17 @@ class CycleTimeline(Timeline):
         return replace(work, source="i8", result="i8", rows=1, cols=size, valid_rows=1, valid_cols=size, path=path,
                        is_static=certain)  # fmt: skip
 
-    def _shared(
-        self, one: Estimate, path: str, thread: Thread, regions: Sequence[tuple[Any, Any, bool]], start: float
+    def shared(
+        self,
+        one: Estimate,
+        path: str,
+        thread: Thread,
+        regions: Sequence[tuple[Any, Any, bool]],
+        start: float,
+        saved: Saved | None = None,
     ) -> Estimate:
         """Returns the cycles of a transfer whose bytes are not in the cache: at least its share of the memory's
-        bandwidth."""
+        bandwidth. ``saved`` receives what is changed."""
         touched = self.warmth.touched(regions)
         if not touched:
             return one
@@ -192,7 +218,9 @@ class CycleTimeline(Timeline):
             if any(arena.public and not writes for arena, _, writes in regions):
                 least = cold * min(block.count, cores) / self._rate
                 if least > one.cycles:
-                    one = Estimate(least, one.low, max(one.high, 2 * least), one.evidence)
+                    one = _exact(Estimate(least, one.low, max(one.high, 2 * least), one.evidence))
+            if saved is not None:
+                saved += [(since, where, since[where].copy()) for since, where, _ in touched]
             fill(touched, start + one.cycles)
         return one
 
@@ -209,7 +237,7 @@ class CycleTimeline(Timeline):
         entry.evidence = max(entry.evidence, one.evidence, key=EVIDENCE.index)
         if hidden:
             share = 1 - hidden / one.cycles
-            one = Estimate(one.cycles * share, one.low * share, one.high * share, one.evidence)
+            one = _exact(Estimate(one.cycles * share, one.low * share, one.high * share, one.evidence))
         self.busy.setdefault(thread.number, Total()).add(one)
 
     # ------------------------------------------------------------ result

@@ -59,15 +59,16 @@ class Waits:
         if cause is not None and cycles > 0:
             held.append((cause, cycles))
         for one, waited in held:
-            self._add(thread, one._replace(site=site), waited)
+            self.add(thread.number, one._replace(site=site), waited)
 
     def issued(self, thread: Thread, site: int) -> Cause:
         """Returns the cause of an operation that the scalar unit has issued late."""
         cause = self.scalar.get(id(thread.core))
         return Cause("scalar", "PIPE_S", site) if cause is None else cause._replace(site=site)
 
-    def _add(self, thread: Thread, cause: Cause, cycles: float) -> None:
-        known = self.cycles.setdefault(thread.number, {})
+    def add(self, thread: int, cause: Cause, cycles: float) -> None:
+        """Adds to the waits of the thread with this number."""
+        known = self.cycles.setdefault(thread, {})
         known[cause] = known.get(cause, 0.0) + cycles
 
     def longest(self, threads: Sequence[Thread], sites: Sites, total: float, costs: Costs) -> list[Wait]:

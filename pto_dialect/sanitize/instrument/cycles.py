@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from pto_dialect.analysis.cycles.estimate import Estimate
 from pto_dialect.analysis.cycles.traffic import resource_of
+from pto_dialect.analysis.cycles.work import Work
 
 from ..context import Context
 from ..report.sites import Site
@@ -54,6 +56,8 @@ class CycleObserver(RunObserver):
         self.regions: list[tuple[InstrumentedArena, Bytes, bool]] = []
         self.span: tuple[float, float]
         """Start and end of the last instruction."""
+        self.placed: tuple[Work, Estimate]
+        """Work and cycles of the last instruction."""
         self.accessed: dict[int, dict[RegionKey, Accesses]] = {}
         """The last accesses by memory and bytes."""
         self.overlapping: dict[int, OverlappingPipe] = {}
@@ -147,7 +151,7 @@ class CycleObserver(RunObserver):
         if start > before:
             cause = issued
         if self.ordered:
-            for ready, waits_for, step in self._ready(site.number):
+            for ready, waits_for, step in self.ready(site.number):
                 edges += timeline.log.edge(thread, step, waits_for)
                 if ready > start:
                     start, cause = ready, waits_for
@@ -160,15 +164,16 @@ class CycleObserver(RunObserver):
             pipe.take(lane, start, end)
         thread.time = max(thread.time, end)
         self.span = (start, end)
+        self.placed = work, cost
         resource = resource_of(work, thread.pipe)
         step = timeline.log.add(thread, start, cost.cycles, resource, edges, lane)
         timeline.moved.add(work, resource, cost, timeline.alone(work))
         if self.ordered:
-            self._remember(Access(thread.pipe, site.number, step), end)
+            self.remember(Access(thread.pipe, site.number, step), end)
         timeline.record(thread, site, cost, hidden)
         timeline.operation(thread, site, Ran(mark.loops, start, cost.cycles, events, lane))
 
-    def _ready(self, site: int) -> list[tuple[float, Cause, int]]:
+    def ready(self, site: int) -> list[tuple[float, Cause, int]]:
         """Returns when the operands of the instruction are written, and its destinations are written and read, by
         pipe and kind of access: the time, the cause of the delay and its step."""
         latest: dict[tuple[str, str], tuple[float, Cause, int]] = {}
@@ -194,10 +199,11 @@ class CycleObserver(RunObserver):
                     latest["overwrites", one.reader.pipe] = one.read, cause, one.reader.step
         return list(latest.values())
 
-    def _remember(self, who: Access, end: float) -> None:
+    def remember(self, who: Access, end: float) -> None:
+        """Records the accesses of the instruction ``who``, which ends at ``end``."""
         for arena, region, writes in self.regions:
             known = self.accessed.setdefault(id(arena), {})
-            key = _key(region)
+            key = key_of(region)
             one = known.pop(key, None) or Accesses(region)
             if writes and end > one.written:
                 one.written, one.writer = end, who
@@ -221,7 +227,7 @@ class CycleObserver(RunObserver):
                     timeline.log.overlap(thread)
 
 
-def _key(region: Bytes) -> RegionKey:
+def key_of(region: Bytes) -> RegionKey:
     """Returns the first byte, the end, and what distinguishes sets of bytes with the same ends."""
     if isinstance(region, Region):
         return region.offset, region.stop, (region.run, region.dims) if region.dims else None

@@ -30,6 +30,19 @@ class OverlappingPipe:
         self._from = start
         self._ends[lane] = end
 
+    @property
+    def earliest(self) -> float:
+        """Returns the earliest time at which a transfer may start."""
+        return self._from
+
+    def relative(self, reference: float) -> tuple[float, ...]:
+        """Returns the state relative to a time; what is complete before the earliest start counts as complete then."""
+        return self._from - reference, *(max(end, self._from) - reference for end in self._ends)
+
+    def restore(self, state: tuple[float, ...], reference: float) -> None:
+        """Takes over a state relative to a time."""
+        self._from, *self._ends = (reference + one for one in state)
+
     def wait(self, until: float) -> None:
         """Delays everything that follows until ``until``."""
         self._from = max(self._from, until)

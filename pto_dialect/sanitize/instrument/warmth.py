@@ -30,6 +30,10 @@ class Touched(NamedTuple):
     size: int
 
 
+Saved = list[tuple[Cells, slice | Cells, Cells]]
+"""Times of sectors before a change: of a memory, of these sectors, and their times."""
+
+
 class Warmth:
     """For each memory the time since which each of its sectors is in the cache; infinite for untouched ones."""
 

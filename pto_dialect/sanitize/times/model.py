@@ -74,7 +74,7 @@ def _value(name: str, type_: Attribute, arguments: Mapping[str, Any]) -> Any:
     if value is None:
         return launcher_value(name, type_)
     if not isinstance(value, tuple):
-        return value.copy() if isinstance(value, np.ndarray) else value
+        return value
     fmt = argument_format(type_)
     if fmt is None:
         raise BindingError(f"argument {name} is a number, not a buffer", name)

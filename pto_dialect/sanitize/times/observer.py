@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pto_dialect.analysis.cycles.estimate import Estimate
+from pto_dialect.analysis.cycles.work import Work
 
 from ..context import Context
+from ..instrument.cycles import Access as Origin
 from ..instrument.cycles import CycleObserver
+from ..report.sites import Site
 from ..state.arena import InstrumentedArena
 from ..state.clocks import Clock, Thread
 from ..state.regions import Bytes
-from .footprints import Footprint, Footprints, Operands, operands_of
+from .footprints import Access, Footprint, Footprints, Operands, operands_of
 
 _NOTHING: Clock = []
 
@@ -36,6 +41,19 @@ class UnclockedThread(Thread):
         """Does nothing."""
 
 
+class Placed(NamedTuple):
+    """An instruction that got its time: the position of its issue, its footprint if it is known, its work and cycles,
+    start and end, and whether accesses of shared memory may have delayed it."""
+
+    order: int
+    footprint: Footprint | None
+    site: Site
+    thread: Thread
+    cost: tuple[Work, Estimate]
+    span: tuple[float, float]
+    depends: bool
+
+
 class TimesObserver(CycleObserver):
     """Times what runs, and executes an instruction only where its accesses are not known yet."""
 
@@ -47,6 +65,18 @@ class TimesObserver(CycleObserver):
         self.footprints = Footprints()
         self.events = 0
         """Number of events of instructions that were not executed."""
+        self.repeated = 0
+        """Number of segments that were not executed."""
+        self.public: set[int] = set()
+        """Ids of the memories that are shared."""
+        self.placed_instructions: list[Placed] | None = None
+        """The instructions that were placed, where they are wanted."""
+        self._footprint: Footprint | None = None
+
+    @property
+    def all_events(self) -> int:
+        """Number of events."""
+        return len(self.log.count) + self.events
 
     def part(self) -> None:
         """Does nothing: threads have no clocks."""
@@ -72,8 +102,33 @@ class TimesObserver(CycleObserver):
         if footprint.parted:
             context.mark = context.mark._replace(time=0.0)
         self.events += footprint.events
+        self._footprint = footprint
         self.place(context, site, ())
+        self._footprint = None
         return None
+
+    def place(self, context: Context, site: Site, events: Iterable[int]) -> None:
+        """Assigns an instruction its start on its pipe."""
+        placed = self.placed_instructions
+        ready = self.ready_in_public(self.regions) if placed is not None and self.ordered else 0.0
+        super().place(context, site, events)
+        if placed is not None:
+            depends = 0 < ready >= self.span[0]
+            order, thread = context.mark.order, context.thread
+            placed.append(Placed(order, self._footprint, site, thread, self.placed, self.span, depends))
+
+    def ready_in_public(self, accesses: Sequence[Access]) -> float:
+        """Returns when earlier accesses of shared memory no longer delay these."""
+        regions = self.regions
+        self.regions = [access for access in accesses if access[0].public]
+        ready = max((time for time, _, _ in self.ready(0)), default=0.0) if self.regions else 0.0
+        self.regions = regions
+        return ready
+
+    def remember(self, who: Origin, end: float) -> None:
+        """Records the accesses of the instruction ``who``, which ends at ``end``."""
+        self.public.update(id(arena) for arena, _, _ in self.regions if arena.public)
+        super().remember(who, end)
 
     def _learn(
         self, context: Context, action: Callable[..., Any], arguments: tuple[Any, ...], operands: Operands

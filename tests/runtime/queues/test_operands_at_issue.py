@@ -89,7 +89,7 @@ def test_launches_that_come_again_do_so_too() -> None:
         assert np.array_equal(x, y), number
 
 
-ENGINES = ("--cycles", "--sanitize", "--sanitize --sync strict", "--record r.pto-rec", "--html r.html")
+ENGINES = ("--cycles --out y=y.npy", "--sanitize", "--sanitize --sync strict", "--record r.pto-rec", "--html r.html")
 
 
 @pytest.mark.parametrize("options", ENGINES)

@@ -28,7 +28,7 @@ def observer() -> Any:
 def access(of: Any, pipe: str, site: int, end: float, *regions: tuple[Memory, int, int, bool]) -> None:
     """``pipe`` accesses bytes from, to, as written or read, until ``end``."""
     of.regions = [(memory, Region(low, high - low), writes) for memory, low, high, writes in regions]
-    of._remember(Access(pipe, site, -1), end)
+    of.remember(Access(pipe, site, -1), end)
 
 
 def ready(of: Any, *regions: tuple[Memory, int, int, bool]) -> tuple[float, Cause | None]:
@@ -38,7 +38,7 @@ def ready(of: Any, *regions: tuple[Memory, int, int, bool]) -> tuple[float, Caus
 
 def latest(of: Any) -> tuple[float, Cause | None]:
     """When the operation may begin, and the first of the causes that hold it back so long."""
-    return max(((time, cause) for time, cause, _ in of._ready(9)), key=lambda one: one[0], default=(0, None))
+    return max(((time, cause) for time, cause, _ in of.ready(9)), key=lambda one: one[0], default=(0, None))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_interleaved_runs_do_not_depend_on_each_other() -> None:
     of = observer()
     even, odd = Region(0, 32, ((8, 64),)), Region(32, 32, ((8, 64),))
     of.regions = [(ONE, even, True)]
-    of._remember(Access("PIPE_MTE3", 1, -1), 100.0)
+    of.remember(Access("PIPE_MTE3", 1, -1), 100.0)
     of.regions = [(ONE, odd, True)]
     assert latest(of) == (0, None)
     of.regions = [(ONE, even, False)]
@@ -107,12 +107,12 @@ def test_each_pipe_and_kind_of_access_holds_back_an_operation() -> None:
     """The steps of all of them are known, so that a run without one of them can be timed."""
     of = observer()
     of.regions = [(ONE, Region(0, 64), True)]
-    of._remember(Access("PIPE_MTE2", 1, 11), 5.0)
+    of.remember(Access("PIPE_MTE2", 1, 11), 5.0)
     of.regions = [(ONE, Region(0, 64), False)]
-    of._remember(Access("PIPE_V", 2, 12), 8.0)
+    of.remember(Access("PIPE_V", 2, 12), 8.0)
     of.regions = [(ONE, Region(32, 64), True)]
-    of._remember(Access("PIPE_MTE2", 3, 13), 6.0)
+    of.remember(Access("PIPE_MTE2", 3, 13), 6.0)
     of.regions = [(ONE, Region(0, 64), True)]
-    assert sorted((step, cause.kind) for _, cause, step in of._ready(9)) == [(12, "overwrites"), (13, "rewrites")]
+    assert sorted((step, cause.kind) for _, cause, step in of.ready(9)) == [(12, "overwrites"), (13, "rewrites")]
     of.regions = [(ONE, Region(0, 32), False)]
-    assert of._ready(9) == [(5.0, Cause("reads", "PIPE_MTE2", 9, 1), 11)]
+    assert of.ready(9) == [(5.0, Cause("reads", "PIPE_MTE2", 9, 1), 11)]

@@ -163,21 +163,21 @@ def test_bytes_that_come_the_first_time_take_their_share_of_the_bandwidth() -> N
         timeline.warmth = Warmth()
         block: Any = SimpleNamespace(count=blocks, index=0)
         who: Any = SimpleNamespace(core=SimpleNamespace(block=block, kind="aic"))
-        assert timeline._shared(small, "gm:l1", who, [(ub_, regions[0][1], True)], 0.0) is small
-        first = timeline._shared(small, "gm:l1", who, [*regions, (ub_, regions[0][1], True)], 0.0)
+        assert timeline.shared(small, "gm:l1", who, [(ub_, regions[0][1], True)], 0.0) is small
+        first = timeline.shared(small, "gm:l1", who, [*regions, (ub_, regions[0][1], True)], 0.0)
         assert first.cycles == pytest.approx(sum(sizes) * blocks / bytes_per_cycle)
         assert (first.low, first.high, first.evidence) == (0.5, pytest.approx(2 * first.cycles), "published")
         # All of it is there now; only what is new counts.
         later = first.cycles
-        assert timeline._shared(small, "gm:l1", who, regions, later) is small
+        assert timeline.shared(small, "gm:l1", who, regions, later) is small
         new: Any = (gm, Region(0, 1 << 20), False)
-        fresh = timeline._shared(small, "gm:l1", who, [*regions, new], later)
+        fresh = timeline.shared(small, "gm:l1", who, [*regions, new], later)
         assert fresh.cycles == pytest.approx((1 << 20) * blocks / bytes_per_cycle)
         # What is written waits for no memory, and is in the cache afterwards.
         timeline.warmth = Warmth()
         written: Any = [(gm, Region(0, 1 << 20), True)]
-        assert timeline._shared(small, "l0c:gm", who, written, 0.0) is small
-        assert timeline._shared(small, "gm:l1", who, [new], 2.0) is small
+        assert timeline.shared(small, "l0c:gm", who, written, 0.0) is small
+        assert timeline.shared(small, "gm:l1", who, [new], 2.0) is small
         long: Any = SimpleNamespace(cycles=1e9, low=1.0, high=1e9, evidence="published")
         timeline.warmth = Warmth()
-        assert timeline._shared(long, "gm:l1", who, regions, 0.0) is long
+        assert timeline.shared(long, "gm:l1", who, regions, 0.0) is long
