@@ -1,16 +1,18 @@
-"""What MkDocs runs: generated pages, the home page from the README, links that lead out of the documentation."""
+"""What MkDocs runs: generated pages, operations in the navigation, colours of programs, the home page from the README,
+links that lead out of the documentation."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pto_dialect.driver.explain.search.index import search_index
-from pto_dialect.driver.explain.site import pages
+from pto_dialect.driver.explain.site import operation_pages, pages
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -21,8 +23,12 @@ _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?!https?:|docs/|#|mailto:)[^)]*\)")
 
 
 def on_config(config: Any) -> Any:
-    """Pages that the navigation does not name are at the end of the guides, or of the reference."""
+    """Operations are in the navigation by family; pages that it does not name are at the end of the guides, or of the
+    reference."""
+    sys.path.append(str(DOCS / "site"))
+    import_module("pto_lexer").register()
     sections = {name: entry[name] for entry in config.nav for name in entry}
+    sections.get("Operations", []).extend({title: names} for title, names in operation_pages().items())
     known = set(_named(config.nav))
     for path in sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")):
         if path not in known:
@@ -46,14 +52,32 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+WAYS = """
+<div class="ways" markdown>
+
+[**Check a program**<br>
+Errors with their source location, the rule and a correction: `.pto`, C++ and Python builders.](commands/check.md)
+
+[**Run a kernel**<br>
+On numpy buffers with the numerics of the chip; sanitizers find races, deadlocks and reads of old bytes.](tutorial.md)
+
+[**Look up an operation**<br>
+A page for each of them: mechanism, syntax, units, constraints, and an example that was run.](operations/index.md)
+
+</div>
+
+![A run of flash attention as a page: its source, and what each pipe does over time](images/report-timeline.png)
+"""
+"""What the home page has before the text of the README."""
+
+
 def home() -> str:
     """The README as the first page: links go to pages of the site, what is no page is named only."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     text = _OUTSIDE.sub(r"\1", text)
     text = _DOCS_LINK.sub(lambda link: f"]({_page(link[1])})", text)
-    operations = "[Every operation](operations/index.md) has a page of its own, with an example that was run."
-    head, _, rest = text.partition("\n## Start\n")
-    return f"{head}\n{operations}\n\n## Start\n{rest}"
+    title, paragraph, rest = text.split("\n\n", 2)
+    return f"---\nhide: [navigation]\n---\n\n{title}\n\n{paragraph}\n{WAYS}\n{rest}"
 
 
 def _page(path: str) -> str:

@@ -32,7 +32,7 @@ from .manual.effects import differences, effects
 from .manual.memories import memories
 from .manual.prose import marked, prose_of, summary_of
 from .manual.spellings import spellings
-from .manual.syntax import laid_out
+from .manual.syntax import laid_out, typed
 from .manual.units import unit_of
 from .operand_words import access, kind_of, meaning, yielded
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
@@ -45,7 +45,7 @@ from .wrong import wrong
 
 _ENUM = re.compile(r"#pto<\w+ (\w+)>")
 """An enumerator in its long form."""
-_ARITY = {"1": "one", "?": "optional", "*": "any number"}
+_ARITY = {"1": "", "?": ", optional", "*": ", any number"}
 _SOURCE = re.compile(r"docs/(reference/\w[\w-]*\.md), \"([^\"]+)\"")
 _LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<>]*>")
 
@@ -79,9 +79,13 @@ def operation_page(name: str) -> Page:
 
 def _syntax(cls: type[PtoOp]) -> Iterator[Block]:
     lines = forms(cls)
-    yield Code("text", "\n".join(map(laid_out, lines)))
+    yield Code("text", "\n".join(laid_out(typed(line, cls)) for line in lines[:-1] or lines) + _generic(lines))
     yield Text(_legend(lines))
     yield from spellings(cls)
+
+
+def _generic(lines: Sequence[str]) -> str:
+    return f"\n{laid_out(lines[-1])}" if len(lines) > 1 else ""
 
 
 _MARKS = (
@@ -145,9 +149,7 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
     rows = [
         (
             f"`%{slot.name}`",
-            f"{plain(kind_of(cls, slot))}{places.get(slot.name, '')}",
-            _ARITY[slot.arity],
-            access(cls, slot.name),
+            f"{plain(kind_of(cls, slot))}{places.get(slot.name, '')}{_ARITY[slot.arity]}{_access(cls, slot.name)}",
             _unit(cls, slot),
             meaning(cls, slot),
         )
@@ -156,16 +158,20 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
     rows += [
         (
             f"`%{slot.name.rstrip('_')}`",
-            plain(kind_of(cls, slot)),
-            _ARITY[slot.arity],
-            "result",
+            f"{plain(kind_of(cls, slot))}{_ARITY[slot.arity]}; result",
             "–",
             yielded(cls, slot),
         )
         for slot in declared.results
     ]
     if rows:
-        yield Table(("operand", "type", "number", "access", "unit and range", "meaning"), tuple(rows))
+        yield Table(("operand", "type", "unit and range", "meaning"), tuple(rows))
+
+
+def _access(cls: type[PtoOp], name: str) -> str:
+    """What is done to the memory of an operand; nothing where only its value counts."""
+    found = access(cls, name)
+    return "" if found == "value" else f"; {found}"
 
 
 def _unit(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
@@ -293,10 +299,10 @@ def _constraints(name: str) -> Iterator[Block]:
     found = [rule for rule in rules_of(name) if not rule.id.startswith("parse-")]
     found.sort(key=lambda rule: _SEVERE.index(rule.severity.label))
     rows = [
-        (str(number), _rule_link(rule), rule.severity.label, plain(rule.text)) for number, rule in enumerate(found, 1)
+        (str(number), plain(rule.text), _rule_link(rule), rule.severity.label) for number, rule in enumerate(found, 1)
     ]
     if rows:
-        yield Table(("", "rule", "severity", "demands"), tuple(rows))
+        yield Table(("", "constraint", "rule", "severity"), tuple(rows))
 
 
 def _rule_link(rule: Rule) -> str:

@@ -50,6 +50,17 @@ def paths() -> list[str]:
     ]
 
 
+def operation_pages() -> dict[str, list[str | dict[str, str]]]:
+    """The pages of each family by its title: the comparison of its operations, then each of them."""
+    return {
+        title: [
+            {"Comparison": f"operations/families/{family}.md"},
+            *(f"operations/{name}.md" for name in OPS if OPS[name][0] == family),
+        ]
+        for family, title in TITLES.items()
+    }
+
+
 def page_at(path: str) -> str:
     """The Markdown of one generated page. Raises ``KeyError`` for another path."""
     name = path.removeprefix("operations/").removesuffix(".md")

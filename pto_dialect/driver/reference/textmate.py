@@ -78,7 +78,8 @@ def _assembly_opcodes() -> list[str]:
     return [name for name in names if assembly_mnemonic(name) is not None]
 
 
-def _patterns() -> list[dict[str, Any]]:
+def patterns() -> list[dict[str, Any]]:
+    """Expressions and the scopes of what they match, in the order in which they are tried."""
     types = [name.removeprefix("pto.") for name in (*PTO_FORMS, *PLAIN_TYPES)]
     scalars = _words(BUILTIN_SCALARS)
     opcodes = _words(_assembly_opcodes())
@@ -131,7 +132,7 @@ def render() -> str:
         "name": "PTO",
         "scopeName": SCOPE,
         "fileTypes": ["pto"],
-        "patterns": _patterns(),
+        "patterns": patterns(),
     }
     return json.dumps(grammar, indent=2, ensure_ascii=False) + "\n"
 

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from pto_dialect.driver.explain.manual.prose import FILES, prose_of
-from pto_dialect.driver.explain.manual.syntax import laid_out
+from pto_dialect.driver.explain.manual.syntax import laid_out, typed
 from pto_dialect.driver.explain.manual.units import COUNTING, unit_of, units
 from pto_dialect.driver.explain.operation import operation_page
 from pto_dialect.driver.explain.page import Code, Page, Table, Text
+from pto_dialect.driver.explain.schema import forms
 from pto_dialect.driver.explain.terminal import render
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
@@ -99,10 +100,9 @@ def test_a_page_says_no_less_than_the_manual(name: str) -> None:
     assert {"reads", "writes", "pipe", "order"} <= {row[0] for row in rows(page, "Effects")}
     numbered = rows(page, "Constraints")
     assert len(numbered) >= constraints and [row[0] for row in numbered] == [str(n + 1) for n in range(len(numbered))]
-    assert all(row[1].startswith("[`") for row in numbered)
+    assert all(row[2].startswith("[`") for row in numbered)
     for row in rows(page, "Operands"):
-        number = row[1] in ("i64", "i32")
-        assert all(row) and (not number or row[4] != "–"), row
+        assert all(row) and (not row[1].startswith(("i64", "i32")) or row[2] != "–"), row
     text = " ".join([*render(page).split(), *(" ".join(row) for row in rows(page, "Operands"))])
     assert [word for word in words if word not in text] == []
 
@@ -117,6 +117,25 @@ def test_a_long_form_has_a_line_for_each_clause() -> None:
         ": T, T[, T] -> T",
     ]
     assert laid_out("%r[, %s] = pto.b %x : T -> T") == "%r[, %s] = pto.b %x : T -> T"
+
+
+def test_a_clause_after_a_comma_begins_a_line() -> None:
+    form = "pto.a %x[, %y][, one(%a, mode = ..)][, two|three(%b)] : T[, T]"
+    assert laid_out(form).split("\n    ") == [
+        "pto.a %x[, %y]",
+        "[, one(%a, mode = ..)]",
+        "[, two|three(%b)]",
+        ": T[, T]",
+    ]
+
+
+def test_types_that_an_operation_decides_are_spelled() -> None:
+    assert typed(forms(op_class("pto.mad"))[0], op_class("pto.mad")).endswith(
+        " : !pto.ptr<T, l0a>, !pto.ptr<T, l0b>, !pto.ptr<T, l0c>, i64, i64, i64"
+    )
+    store = typed(forms(op_class("pto.mte_l0c_l1"))[0], op_class("pto.mte_l0c_l1"))
+    assert " : !pto.ptr<T, l0c>, !pto.ptr<T, l1>, i64, i64, i64, i64[, T][, T][, T][, i64]" in store
+    assert laid_out(store).count("\n    [, ") == 6
 
 
 def test_files_name_operations_once() -> None:

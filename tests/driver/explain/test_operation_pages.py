@@ -82,9 +82,9 @@ def test_operations_without_values_have_no_element_types() -> None:
 
 def test_every_operand_says_how_often_it_stands_and_what_becomes_of_it() -> None:
     rows = {row[0]: row for row in cells(operation_page("pto.tgather"), "Operands")}
-    assert rows["`%src`"][2:4] == ("one", "reads")
-    assert rows["`%kValue`"][2:4] == ("optional", "value")
-    assert rows["`%results`"][2:4] == ("any number", "result")
+    assert rows["`%src`"][1] == "a tile; reads"
+    assert rows["`%kValue`"][1].endswith(", optional")
+    assert rows["`%results`"][1].endswith(", any number; result")
     names = [name for name in list(OPS)[::70] if signature(op_class(name)).operands]
     assert all(all(row) for name in names for row in cells(operation_page(name), "Operands"))
 
@@ -123,13 +123,14 @@ def test_words_are_told_with_what_they_mean() -> None:
 
 def test_operands_are_as_the_rules_want_them() -> None:
     kinds = {name: [row[1] for row in cells(operation_page(f"pto.{name}"), "Operands")] for name in ("tcvt", "mad")}
-    assert kinds["tcvt"] == ["a tile"] * 4 and kinds["mad"][3:] == ["i64"] * 3
-    assert [kind.rpartition(" in ")[2] for kind in kinds["mad"][:3]] == ["`l0a`", "`l0b`", "`l0c`"]
-    assert next(row[1] for row in cells(operation_page("pto.tload"), "Operands")) == "a tile or view"
+    assert all(kind.startswith("a tile") for kind in kinds["tcvt"]) and kinds["mad"][3:] == ["i64"] * 3
+    places = [kind.rpartition(" in ")[2] for kind in kinds["mad"][:3]]
+    assert places == ["`l0a`; reads", "`l0b`; reads", "`l0c`; writes"]
+    assert next(row[1] for row in cells(operation_page("pto.tload"), "Operands")) == "a tile or view; reads"
 
 
 def test_transfers_say_what_they_count_in() -> None:
-    rows = {row[0]: row[4] for row in cells(operation_page("pto.copy_gm_to_ubuf"), "Operands")}
+    rows = {row[0]: row[2] for row in cells(operation_page("pto.copy_gm_to_ubuf"), "Operands")}
     assert rows["`%len_burst`"] == "bytes; at least 0"
     assert rows["`%gm_stride`"] == "bytes, from the start of a burst to the start of the next; at least 0"
 

@@ -1,6 +1,7 @@
 """The generated pages of the site: one for each operation, links that lead somewhere, and a home page."""
 
 import re
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -8,9 +9,14 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from pto_dialect.driver.explain.lookup import operation_named
-from pto_dialect.driver.explain.site import page_at, paths
+from pto_dialect.driver.explain.site import operation_pages, page_at, paths
+from pto_dialect.driver.reference.operations import TITLES
 from pto_dialect.ir.core.index import OPS
 
+PROGRAM = """
+  %c16 = arith.constant 16 : i64 // a remark
+  pto.tadd ins(%a, %b : !pto.tile_buf<vec, 16x16xf32>, !t) outs(%c : !t)
+"""
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 PATHS = paths()
@@ -57,6 +63,28 @@ def test_the_home_page_is_the_readme_with_links_of_the_site() -> None:
     assert "# pto_dialect" in text and "(operations/index.md)" in text
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert target in PATHS or (DOCS / target).is_file(), target
+
+
+def test_programs_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    pygments = pytest.importorskip("pygments")
+    monkeypatch.syspath_prepend(str(DOCS / "site"))
+    import_module("pto_lexer").register()
+    lexer = import_module("pygments.lexers").get_lexer_by_name("mlir")
+    found = {text: str(token) for token, text in pygments.lex(PROGRAM, lexer)}
+    assert found["pto.tadd"] == found["arith.constant"] == "Token.Name.Function"
+    assert found["%a"] == "Token.Name.Variable" and found["i64"] == "Token.Keyword.Type"
+    assert found["// a remark"] == "Token.Comment.Single" and found["16"] == "Token.Literal.Number"
+    assert "".join(text for _, text in pygments.lex(PROGRAM, lexer)).strip() == PROGRAM.strip()
+
+
+def test_the_navigation_has_operations_by_family() -> None:
+    pages = operation_pages()
+    assert [name for names in pages.values() for name in names[1:]] == [
+        f"operations/{name}.md" for family in TITLES for name in OPS if OPS[name][0] == family
+    ]
+    nav = [{"Guides": []}, {"Operations": ["operations/index.md"]}, {"Reference": []}]
+    hooks().on_config(SimpleNamespace(nav=nav))
+    assert [next(iter(entry)) for entry in nav[1]["Operations"][1:]] == list(TITLES.values())
 
 
 def test_the_navigation_has_every_page_but_the_generated_ones() -> None:
