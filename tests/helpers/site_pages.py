@@ -22,6 +22,7 @@ PAGES = (
     *("index.html", "tutorial.html", "pto-run.html", "report.html", "rules.html", "architecture.html"),
     *("reference/index.html", "reference/target-tables.html", "reference/layouts.html"),
     *("operations/index.html", "operations/terms.html", "operations/pto.tmatmul.html", "operations/pto.tload.html"),
+    *("operations/pto.mte_l0c_l1.html", "operations/families/mte.html", "sanitizers.html"),
 )
 """One page of every kind, at the least."""
 QUESTIONS = {"tload": "pto.tload", "row maximum": "pto.trowmax"}

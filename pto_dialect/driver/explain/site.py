@@ -117,6 +117,8 @@ def _family(family: str) -> Page:
         row = (f"[`{name}`]({name}.md)", said.summary, formula, pipe(cls), targets(cls) or "–", touched or "–", runs)
         rows.append((*row, *_types(name)))
     heads = ("operation", "what it does", "formula", "pipe", "targets", "memory", "runs")
+    if all(row[2] == "–" for row in rows):
+        heads, rows = (*heads[:2], *heads[3:]), [(*row[:2], *row[3:]) for row in rows]
     extra = ("types on a2a3", "types on a5") if rows and len(rows[0]) > len(heads) else ()
     if not extra:
         rows = [row[: len(heads)] for row in rows]

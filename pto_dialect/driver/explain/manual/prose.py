@@ -98,9 +98,11 @@ def prose_of(name: str) -> Prose:
 
 
 def marked(text: str) -> str:
-    """``text`` of a file as that of a page: what is not code stands for itself."""
-    parts = text.split("`")
-    return "`".join(part if number % 2 else plain(part) for number, part in enumerate(parts))
+    """``text`` of a file as that of a page: operations are links, what is not code stands for itself."""
+    return "".join(
+        (f"[`{part}`]({part}.md)" if part in OPS else f"`{part}`") if number % 2 else plain(part)
+        for number, part in enumerate(text.split("`"))
+    )
 
 
 def summary_of(name: str) -> str:
