@@ -50,7 +50,7 @@ class TimesCore(InstrumentedCore):
 
     def start_segments(self) -> None:
         """Collects entries from now on."""
-        self.segments = Segments(self, self.times)
+        self.segments = Segments(self, self.times, self.carry_out)
 
     # ------------------------------------------------------------ scalar unit
 

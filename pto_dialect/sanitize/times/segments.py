@@ -12,7 +12,7 @@ Source: docs/reference/cycles.md, "Steady states".
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +30,7 @@ from ..state.clocks import Thread, Token
 from .footprints import Access, Footprint, Operands
 
 if TYPE_CHECKING:
-    from .core import TimesCore
+    from ..instrument.core import InstrumentedCore
     from .observer import TimesObserver
 
 FlagKey = tuple[str, str, int]
@@ -125,10 +125,13 @@ class Edge:
 class Segments:
     """The segments of one core, which runs alone."""
 
-    def __init__(self, core: TimesCore, observer: TimesObserver) -> None:
+    def __init__(
+        self, core: InstrumentedCore, observer: TimesObserver, carry_out: Callable[[list[Entry]], None]
+    ) -> None:
         timeline = observer.timeline
         assert isinstance(timeline, CycleTimeline)
         self.core = core
+        self.carry_out = carry_out
         self.observer = observer
         self.timeline = timeline
         self.is_active = True
@@ -142,7 +145,7 @@ class Segments:
         """Handles the end of a segment with these entries."""
         numbers = tuple([entry[0] for entry in entries])
         if None in numbers or self.core.waiting or not self.is_active:
-            self.core.carry_out(entries)
+            self.carry_out(entries)
             return
         part = self._parts.get(numbers)  # pyright: ignore[reportArgumentType]
         if part is None:
@@ -240,7 +243,7 @@ class Segments:
         held = {thread.number: waits.held.pop(thread.number, []) for thread in part.threads}
         observer.placed_instructions = placed = []
         try:
-            core.carry_out(entries)
+            self.carry_out(entries)
         finally:
             observer.placed_instructions = None
             first: dict[int, int] = {}
