@@ -266,6 +266,7 @@ async def test_the_order_is_proven_on_request(client) -> None:
         types.ExecuteCommandParams(lens.command.command, lens.command.arguments)
     )
     assert shown == "1 proven, 1 refuted, 0 undecided"
+    codes = {}
     for _ in range(100):
         codes = {one.code: one.range.start.line for one in client.diagnostics.get(uri, ()) if "order" in str(one.code)}
         if codes:

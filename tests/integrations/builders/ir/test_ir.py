@@ -280,7 +280,7 @@ def test_packages_that_follow_the_bindings_see_mlirs_names_and_plain_types(
     function = add_function(module)
     with InsertionPoint(function.add_entry_block()):
         one = arith.ConstantOp(IndexType.get(), 1)
-        total = arith.AddIOp(one, function.arguments[0])
+        total = arith.AddIOp(one, function.arguments[0])  # pyright: ignore[reportAttributeAccessIssue]
         pointer = pto.castptr(pto.PtrType.get(F32Type.get()), arith.ConstantOp(IntegerType.get_signless(64), 0))
         func.ReturnOp([])
     assert type(pointer.type) is pto.PtrType
