@@ -7,6 +7,7 @@ docs/reference/execution.md, "Pointers, tiles and views"; docs/reference/synchro
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -292,9 +293,11 @@ class HandleLocations:
         return _bytes_of_rows(part, source)
 
     def _framed(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
-        strides = tuple(self.sums.expression_of(value) for value in listed(op, "strides"))
+        shape, strides = ([self.sums.expression_of(v) for v in listed(op, name)] for name in ("shape", "strides"))
+        if _covers_itself(shape, strides):
+            return location.part
         pointer = named(op, "ptr")
-        return location._replace(frame=("view", pointer, op.results[0].type, strides), sides=())
+        return location._replace(frame=("view", pointer, op.results[0].type, tuple(strides)), sides=())
 
     def _rectangle(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
         if location.sides:
@@ -311,6 +314,19 @@ def _without_duplicates(locations: Iterable[MemoryLocation]) -> tuple[MemoryLoca
         known[bare] = known[bare].join(location.alias) if bare in known else location.alias
     only = Alias.MUST if len(known) < 2 else Alias.MAY
     return tuple(location._replace(alias=alias.join(only)) for location, alias in known.items())
+
+
+def _covers_itself(shape: Iterable[AffineExpr], strides: Iterable[AffineExpr]) -> bool:
+    """Whether elements of a view with different indices share memory, by the sizes and strides that are constant."""
+    pairs = ((stride.constant_value, size.constant_value) for size, stride in zip(shape, strides, strict=False))
+    span = 0
+    for stride, size in sorted((abs(stride), size or inf) for stride, size in pairs if stride is not None):
+        if size > 1 and stride <= span:
+            return True
+        span += stride * (size - 1)
+        if span == inf:
+            break
+    return False
 
 
 def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:

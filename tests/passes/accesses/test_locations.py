@@ -347,3 +347,33 @@ def test_parts_that_the_verifier_would_refuse(case: str) -> None:
     """A module need not be verified: nothing is known of such a part."""
     (found,) = places("y", ALLOC, NO_PARTS[case][0])
     assert (found.start, found.stop, found.frame, found.whole) == (1024, 3072, None, False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "apart"),
+    [
+        ("%c32, %c8", "%c8, %c1", True),
+        ("%i, %c8", "%c32, %c1", True),
+        ("%i, %c8", "%i, %c1", True),
+        ("%c1, %c8", "%c1, %c1", True),
+        ("%c32, %c8", "%c4, %c1", False),
+        ("%i, %c8", "%c4, %c1", False),
+        ("%c32, %c8", "%c1, %c32", True),
+        ("%c32, %c8", "%c1, %c8", False),
+        ("%c32, %c8", "%a0, %c1", False),
+    ],
+)
+def test_parts_of_a_view_are_apart_where_its_elements_are(shape: str, strides: str, apart: bool) -> None:
+    view, part = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<4x8xf32>"
+    values, found = handles(
+        "%a0 = arith.constant 0 : index",
+        f"%v = pto.make_tensor_view %p, shape = [{shape}], strides = [{strides}] : {view}",
+        *(
+            f"%{name} = pto.partition_view %v, offsets = [%{row}, %c0], sizes = [%c4, %c8] : {view} -> {part}"
+            for name, row in (("one", "c0"), ("other", "c4"))
+        ),
+    )
+    setting = Setting(lambda value: True, None, lambda value: ANY, found.sums)
+    (one,), (other,) = found.of(values["one"]), found.of(values["other"])
+    assert may_overlap(one, other, setting) is not apart
+    assert may_overlap(one, one, setting)

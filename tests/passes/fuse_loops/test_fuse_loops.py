@@ -144,6 +144,18 @@ def test_loops_that_stay_apart_say_why(name: str) -> None:
         assert np.array_equal(run(module, A, 32), run(parse(text, "program.pto"), A, 32))
 
 
+def test_rows_of_a_view_that_share_memory_are_no_rows_of_their_own() -> None:
+    """Rows of 32 elements that begin 16 elements apart: rows 16 to 31 of the later iteration begin with the second half
+    of row 15 of this one."""
+    text = program(loop(FIRST), loop(SECOND)).replace(
+        "[%n, %c32], strides = [%c32, %c1]", "[%n, %c32], strides = [%c16, %c1]"
+    )
+    module, said = passed(text)
+    assert [one for one in said if "bytes of %b" in one]
+    assert count(module, "scf.for") == 2
+    assert np.array_equal(run(module, A, 48), run(parse(text, "program.pto"), A, 48))
+
+
 def test_functions_with_flags_stay() -> None:
     flags = "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]"
     module, said = passed(program(loop(FIRST), loop(SECOND), flags))
