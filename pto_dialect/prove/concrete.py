@@ -8,7 +8,7 @@ docs/reference/order-proof.md, "One call"; docs/reference/instrumentation.md, "O
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -43,6 +43,8 @@ class Instance:
     known: Clock = field(default_factory=dict)
     rank: int = 0
     """Its number among the operations of its pipe."""
+    released: int = 0
+    """How many releases of its buffer id come before it in the text."""
 
     @property
     def is_vague(self) -> bool:
@@ -85,6 +87,25 @@ class Fault:
     def size(self) -> int:
         """How many iterations lead to it."""
         return self.first.turns + (0 if self.second is None else self.second.turns)
+
+
+class _Releases:
+    """The releases of a buffer id in the order of the text: what each carries once it has happened."""
+
+    def __init__(self) -> None:
+        self.clocks: list[Clock | None] = []
+        self._first: list[Clock] = [{}]
+
+    def before(self, count: int) -> Clock | None:
+        """What the first ``count`` of them carry; ``None`` where one of them has not happened yet."""
+        while len(self._first) <= count:
+            clock = self.clocks[len(self._first) - 1]
+            if clock is None:
+                return None
+            whole = dict(self._first[-1])
+            _learn(whole, clock)
+            self._first.append(whole)
+        return self._first[count]
 
 
 class Limit:
@@ -177,7 +198,7 @@ class Run:
         self.joins: dict[int, Instance] = {}
         """The join at which a core waits for its pipes."""
         self.tokens: dict[Key, deque[tuple[Instance, Clock]]] = {}
-        self.released: dict[tuple[int, int], Clock] = {}
+        self.releases: defaultdict[tuple[int, int], _Releases] = defaultdict(_Releases)
         self.held: dict[tuple[Unit, int], Instance] = {}
         self.pending: dict[Key, list[Instance]] = {}
         self.waits: dict[Key, int] = {}
@@ -270,6 +291,10 @@ class Run:
             if not 0 <= number < _BUFFERS:
                 self.faults.append(Fault(FaultKind.ID_RANGE, one, None, one.certain))
             self._hold(one, (unit, number), signal.kind == "get")
+            releases = self.releases[unit.core, number].clocks
+            one.released = len(releases)
+            if signal.kind == "release":
+                releases.append(None)
         self._add(unit, one)
 
     def _count(self, one: Instance, sets: bool) -> None:
@@ -323,9 +348,11 @@ class Run:
 
     def _ready(self, one: Instance) -> bool:
         signal = one.statement.signal
-        if signal is None or one.is_vague or signal.kind not in ("wait", "take"):
+        if signal is None or one.is_vague or signal.kind not in ("wait", "take", "get"):
             return True
         assert one.key is not None
+        if signal.kind == "get":
+            return self.releases[one.statement.core, one.key[2]].before(one.released) is not None
         return bool(self.tokens.get(one.key))
 
     def _execute(self, unit: Unit, one: Instance) -> None:
@@ -344,9 +371,9 @@ class Run:
         elif signal.kind in ("wait", "take"):
             _learn(clock, self.tokens[one.key].popleft()[1])
         elif signal.kind == "release":
-            _learn(self.released.setdefault((unit.core, one.key[2]), {}), self._done(unit))
+            self.releases[unit.core, one.key[2]].clocks[one.released] = self._done(unit)
         elif signal.kind == "get":
-            _learn(clock, self.released.get((unit.core, one.key[2]), {}))
+            _learn(clock, self.releases[unit.core, one.key[2]].before(one.released) or {})
         else:
             clock[unit] = self.counts[unit]
 
