@@ -329,8 +329,8 @@ def smallest_points(relations: Relations, arguments: Any) -> Iterator[dict[Symbo
         measured = f"{relations.text.prefix}{{ [{sizes}] : {' and '.join(parts)} }}"
         found = relations.isl.Set.read_from_str(relations.context, measured).intersect_params(points.params())
         flat = found.project_out_all_params().lexmin().sample_point()
-        coordinates = flat.get_multi_val() if hasattr(flat, "get_multi_val") else None
-        values = _coordinates(flat, coordinates, 1 + 2 * len(names))
+        several = flat.get_multi_val() if hasattr(flat, "get_multi_val") else None
+        values = coordinates(flat, several, 1 + 2 * len(names))
         numbers = {
             one: values[1 + 2 * index] * (-1 if values[2 + 2 * index] else 1) for index, one in enumerate(symbols)
         }
@@ -343,10 +343,14 @@ def _may_be_zero(one: Symbol) -> bool:
     return one.below is None and (one.low is None or one.low <= 0)
 
 
-def _coordinates(point: Any, values: Any, count: int) -> list[int]:
-    if values is not None:
-        return [values.get_at(index).to_python() for index in range(count)]
-    return [point.get_coordinate_val(3, index).to_python() for index in range(count)]
+def coordinates(point: Any, values: Any, count: int) -> list[int]:
+    """The numbers of a point. Raises :class:`UndecidedError` where the budget of the library ends."""
+    try:
+        if values is not None:
+            return [values.get_at(index).to_python() for index in range(count)]
+        return [point.get_coordinate_val(3, index).to_python() for index in range(count)]
+    except TypeError:
+        raise UndecidedError(None, "the sets of its iterations are too large") from None
 
 
 def _for_each_unknown(relations: Relations, arguments: Any) -> Any:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("islpy", reason="the order is proven with islpy")
-
 from pto_dialect.api import parse
-from pto_dialect.prove.decide import Verdict
+from pto_dialect.prove.decide import Verdict, coordinates
 from pto_dialect.prove.functions import verdicts
+from pto_dialect.prove.model import UndecidedError
+
+islpy = pytest.importorskip("islpy", reason="the order is proven with islpy")
 
 PROGRAM = """
 module attributes {{pto.target_arch = "a5"}} {{
@@ -140,3 +141,14 @@ func.func @f(%n: index) {{
     (found,) = verdicts(parse(text, "k.pto"))
     assert found.answer == ("proven" if depth == 24 else "undecided")
     assert ("inside 24 other loops" in (found.reason or "")) == (depth > 24)
+
+
+@pytest.mark.parametrize("budget", range(1, 7))
+def test_budget_that_ends_while_a_point_is_read_leaves_it_undecided(budget: int) -> None:
+    context = islpy.Context()
+    text = "[n] -> { [a, b] : a = n + 3 and b = 2 and n = 4 }"
+    point = islpy.Set.read_from_str(context, text).project_out_all_params().lexmin().sample_point()
+    context.set_max_operations(budget)
+    context.reset_operations()
+    with pytest.raises((UndecidedError, islpy.Error)):
+        coordinates(point, point.get_multi_val(), 2)
