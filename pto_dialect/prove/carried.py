@@ -27,6 +27,7 @@ from .expressions import (
     either,
     equal,
     evaluate,
+    is_natural,
     less,
     symbol,
     symbols_of,
@@ -49,6 +50,8 @@ class Bounds:
         self.counter: Expr | None = None
         self.trips: Expr | None = None
         if low is None or high is None or step is None:
+            return
+        if "unsignedCmp" in op.attributes and not (is_natural(low) and is_natural(high)):
             return
         place = symbol(self.ordinal)
         if step.value is not None:

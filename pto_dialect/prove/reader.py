@@ -284,7 +284,7 @@ class _Reader:
             return
         if callee is None or not callee.body.blocks or any(each is callee for each in self.calls):
             raise UndecidedError(op, "the function that it calls is not known, or calls itself")
-        inner = LoopNumbers(numbers.launch, len(where.loops))
+        inner = LoopNumbers(numbers.launch, len(where.loops), (*numbers.calls, op))
         inner_places = LoopPlaces(self.profile, inner)
         inner_places.assumed = self.assumed
         for argument, given in zip(callee.body.blocks[0].args, op.operands, strict=True):

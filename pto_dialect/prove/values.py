@@ -120,11 +120,12 @@ def _queried(launch: Launch, name: str) -> Expr:
 
 
 class Numbers:
-    """The numbers of one function body; ``loops`` is how many loops surround it where it is called."""
+    """The numbers of one function body; ``loops`` is how many loops surround it where it is called, by ``calls``."""
 
-    def __init__(self, launch: Launch, loops: int = 0) -> None:
+    def __init__(self, launch: Launch, loops: int = 0, calls: tuple[Operation, ...] = ()) -> None:
         self.launch = launch
         self.loops = loops
+        self.calls = calls
         self._known: dict[SSAValue, Expr | None] = {}
         self._conditions: dict[SSAValue, Condition | None] = {}
         self._bound: set[SSAValue] = set()
@@ -136,7 +137,7 @@ class Numbers:
 
     def copy(self) -> Self:
         """Another object that knows as much."""
-        other = type(self)(self.launch, self.loops)
+        other = type(self)(self.launch, self.loops, self.calls)
         other._known, other._conditions = dict(self._known), dict(self._conditions)
         other._bound = set(self._bound)
         return other
@@ -171,13 +172,12 @@ class Numbers:
         return self._unknown(value)
 
     def _unknown(self, value: SSAValue) -> Expr | None:
-        """A number that memory or the machine gives: one symbol where no loop surrounds it."""
+        """A number that memory or the machine gives: one symbol for each call, where no loop surrounds it."""
         width = width_of(value.type)
         if not width or self._in_loop(value):
             return None
-        return symbol(
-            self.launch.unknown((value, self.launch.core), value.name_hint or "value", *((0, 1) if width == 1 else ()))
-        )
+        key = (value, self.calls, self.launch.core)
+        return symbol(self.launch.unknown(key, value.name_hint or "value", *((0, 1) if width == 1 else ())))
 
     def _in_loop(self, value: SSAValue) -> bool:
         if self.loops:
@@ -302,8 +302,10 @@ class Numbers:
         if one is None or other is None:
             return self._decide_unknown(op)
         number = attribute.value.data
-        if number >= _FIRST_UNSIGNED:
-            width = width_of(op.operands[0].type)
+        width = width_of(op.operands[0].type)
+        if number < _FIRST_UNSIGNED:
+            one, other = _signed(one, width), _signed(other, width)
+        else:
             one, other = _unsigned(one, width), _unsigned(other, width)
             number -= _FIRST_UNSIGNED - 2
         return _COMPARISONS[number](one, other)
@@ -330,6 +332,11 @@ def _unsigned(one: Expr, width: int) -> Expr:
     if is_natural(one):
         return one
     return choose(at_least(one, 0), one, one.plus(1 << width))
+
+
+def _signed(one: Expr, width: int) -> Expr:
+    """A number read with a sign; of one bit, 1 is -1."""
+    return one.times(-1) if width == 1 else one
 
 
 _GROWING = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
@@ -387,8 +394,8 @@ def _combined(name: str, parts: list[Expr], width: int) -> Expr | None:
 
 
 _CASTS: dict[str, Callable[[Expr, int], Expr]] = {
-    "index_cast": lambda one, width: one,
-    "extsi": lambda one, width: one,
+    "index_cast": _signed,
+    "extsi": _signed,
     "trunci": lambda one, width: one,
     "index_castui": _unsigned,
     "extui": _unsigned,
