@@ -164,15 +164,17 @@ def _end_group(process: Popen[bytes]) -> None:
     process.wait()
 
 
-async def run_child_async(command: Sequence[str], given: bytes | None = None) -> tuple[int, str]:
-    """The exit code and the output of a command, both streams together; of one that is ``given`` its standard input,
-    the standard output alone."""
+async def run_child_async(
+    command: Sequence[str], given: bytes | None = None, folder: str | None = None
+) -> tuple[int, str]:
+    """The exit code and the output of a command that runs in ``folder``, both streams together; of one that is
+    ``given`` its standard input, the standard output alone."""
     import asyncio  # deferred: start-up
 
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
         *command, stdin=nothing if given is None else pipe, stdout=pipe,
-        stderr=asyncio.subprocess.STDOUT if given is None else nothing, env=child_environment(),
+        stderr=asyncio.subprocess.STDOUT if given is None else nothing, env=child_environment(), cwd=folder,
     )  # fmt: skip
     output, _ = await process.communicate(given)
     return process.returncode or 0, output.decode(errors="replace")

@@ -6,6 +6,7 @@ Source: docs/pto-lsp.md, "Features".
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from itertools import accumulate
@@ -40,7 +41,10 @@ async def carry_out(server: Server, uri: str) -> str | None:
     text = document.text
     target = () if server.settings.target is None else ("--target", server.settings.target)
     command = python_command("pto_dialect.tools.pto_prove:main", "-", "--output-format", "sarif", *target)
-    code, output = await run_child_async(command, text.encode("utf-8", "surrogatepass"))
+    folder = os.path.dirname(document.path or "")
+    # The settings of the folder count.
+    inside = folder if os.path.isdir(folder) else None
+    code, output = await run_child_async(command, text.encode("utf-8", "surrogatepass"), inside)
     found = list(_found(document, output))
     if found:
         answers = [str(one.code) for one in found]

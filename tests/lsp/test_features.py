@@ -277,6 +277,22 @@ async def test_the_order_is_proven_on_request(client) -> None:
     assert await client.workspace_execute_command_async(nobody) is None
 
 
+@pytest.mark.parametrize(("chip", "verdict"), [("a5", "1 proven, 0 refuted"), ("a2a3", "0 proven, 1 refuted")])
+async def test_settings_of_the_folder_count_for_the_order(client, tmp_path, chip: str, verdict: str) -> None:
+    """Two operations of the vector unit need a barrier on one of the chips."""
+    (tmp_path / "pto.toml").write_text(f'target = "{chip}"\n', encoding="utf-8")
+    tile = "!pto.tile_buf<vec, 16x16xf32>"
+    lines = ["func.func @k() {"]
+    for name, address in (("x", 0), ("y", 512)):
+        lines += [f"%a{name} = arith.constant {address} : i64", f"%{name} = pto.alloc_tile addr = %a{name} : {tile}"]
+    lines += [f"pto.tadd ins(%{name}, %{name} : {tile}, {tile}) outs(%{name} : {tile})" for name in "xy"]
+    lines += [f"pto.set_flag{FLAG}", f"pto.wait_flag{FLAG}", "return", "}", ""]
+    uri = (tmp_path / "order.pto").as_uri()
+    open_text(client, uri, "\n".join(lines))
+    shown = await client.workspace_execute_command_async(types.ExecuteCommandParams("pto.prove", [uri]))
+    assert shown == f"{verdict}, 0 undecided"
+
+
 async def test_fixes_are_offered_where_the_mistake_is(client) -> None:
     uri = "file:///t/fixes.pto"
     text = PROGRAM.replace("pto.alloc_tile", "pto.aloc_tile").replace(
