@@ -29,7 +29,8 @@ class Report(PtoCommand):
             write_stderr(f"note: the program comes first now: {command} FILE.pto -o {words[0]}\n")
             return _run(["--html", *given], prog_name, *more, **named)
         program = next((one for one in words if one.endswith((RECORDING, *PROGRAMS))), RECORDING)
-        if program.endswith(RECORDING):
+        compares = any(one.partition("=")[0] == "--compare" for one in given)
+        if compares or program.endswith(RECORDING):
             return super().main(given, prog_name, *more, **named)
         page, rest = page_and_rest(program, given)
         return _run([*rest, "--html", page], prog_name, *more, **named)

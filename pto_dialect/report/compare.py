@@ -16,7 +16,7 @@ import numpy as np
 
 from pto_dialect.analysis.cycles.static import table_for
 from pto_dialect.diagnostics.file_kinds import PAGE_MARK
-from pto_dialect.recording import Recording
+from pto_dialect.recording import Recording, RecordingError
 from pto_dialect.recording.format import KINDS
 from pto_dialect.targets.choice import get_profile
 
@@ -53,7 +53,10 @@ class Side:
 
 def side_of(recording: Recording) -> Side:
     """What a page shows of a recording."""
-    table = table_for(get_profile(recording.program.target).arch, None)
+    try:
+        table = table_for(get_profile(recording.program.target).arch, None)
+    except ValueError as error:
+        raise RecordingError(f"'{recording.path}' is damaged: {error}") from None
     side = Side(recording, clock_mhz=table.value_of("machine", "clock_mhz"))
     steps = recording.steps
     kinds = steps.kind == _OPERATION
@@ -120,8 +123,9 @@ def _change(before: float, after: float) -> str:
 def _head(before: Side, after: Side) -> str:
     if not before.whole or not after.whole:
         return "<p>A recording without times shows no times: record with --cycles beside --record.</p>"
-    saved = 1 - after.whole / before.whole
-    verdict = f"takes {abs(100 * saved):.1f} % {'less' if saved > 0 else 'more'}" if saved else "takes as long"
+    saved = 1 - after.microseconds / before.microseconds
+    differs = abs(saved) >= 0.0005
+    verdict = f"takes {abs(100 * saved):.1f} % {'less' if saved > 0 else 'more'}" if differs else "takes as long"
     times = [f"{side.microseconds:.2f} µs ({side.whole:,.0f} cycles)" for side in (before, after)]
     said = [
         f"<p><span class='quiet'>{name} limited by: </span><strong>{escape(side.limits['text'])}</strong></p>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from html import unescape
 from pathlib import Path
 
@@ -111,6 +112,39 @@ def test_texts_of_programs_make_no_elements(pages: tuple[str, dict[str, float], 
     page, _, _ = pages
     assert "alert(1)" in page and "<script" not in page
     assert "default-src 'none'" in page
+
+
+def test_times_of_other_chips_are_compared_in_microseconds(tmp_path: Path) -> None:
+    one = recorded(tmp_path, "one", scale("2.0", 1), "--cycles=json", "--no-advice")
+    two = recorded(tmp_path, "two", scale("2.0", 1).replace("a5", "a2a3"), "--cycles=json", "--no-advice")
+    saved = 100 * (1 - two["microseconds"] / one["microseconds"])
+    assert abs(saved - 100 * (1 - two["cycles"] / one["cycles"])) > 1
+    assert f"The run takes {abs(saved):.1f} % {'less' if saved > 0 else 'more'}" in compared(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["target", "memory"])
+def test_a_damaged_recording_is_one_message(part: str, tmp_path: Path) -> None:
+    recorded(tmp_path, "one", scale("2.0", 1))
+    with zipfile.ZipFile(tmp_path / "one.pto-rec") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["recording.json"])
+    if part == "target":
+        header["program"]["target"] = "a9"
+    else:
+        header["memories"][0][0] = 10**30
+    with zipfile.ZipFile(tmp_path / "two.pto-rec", "w") as archive:
+        for name, content in {**members, "recording.json": json.dumps(header)}.items():
+            archive.writestr(name, content)
+    result = CliRunner().invoke(report, [str(tmp_path / "one.pto-rec"), "--compare", str(tmp_path / "two.pto-rec")])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ") and "is damaged" in result.stderr
+
+
+def test_a_program_is_no_recording(tmp_path: Path) -> None:
+    recorded(tmp_path, "one", scale("2.0", 1))
+    result = CliRunner().invoke(report, [str(tmp_path / "one.pto"), "--compare", str(tmp_path / "one.pto-rec")])
+    assert result.exit_code == 2
+    assert "is no recording" in result.stderr
 
 
 def test_what_is_no_recording_is_one_message(tmp_path: Path) -> None:

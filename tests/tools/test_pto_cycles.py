@@ -186,6 +186,7 @@ SUMMARY = "Op Name,Task Duration(us),aiv_vec_time(us)"
         (["file,operation,us,cycles", "scaled.pto,texp,1,1"], "one column with a time is needed, found 2"),
         (["file,operation,us", "scaled.pto,texp,nan"], ":2: us: nan is not a positive time"),
         (["file,operation,us", "scaled.pto,texp,1e999"], ":2: us: 1e999 is not a positive time"),
+        (["file,operation,us", "scaled.pto,texp,1e300"], ":2: us: 1e300 is above 1,000,000,000"),
         (["file,operation,us", "scaled.pto,texp,-1"], ":2: us: -1 is not a positive time"),
         (["file,operation,us", "scaled.pto,texp,1.5us"], ":2: us: '1.5us' is no number"),
         (["file,operation,us", "scaled.pto,texp"], ":2: us: the value is missing"),

@@ -12,7 +12,7 @@ from typing import Final
 from pto_dialect.targets.memory import LOC_TO_SPACE
 
 from .estimate import estimate
-from .table import CycleTable, CycleTableError
+from .table import MOST, CycleTable, CycleTableError
 from .work import Work
 
 NEEDED: Final = ("op", "src_dtypes", "dst_dtype", "tile_rows", "tile_cols", "valid_rows", "valid_cols")
@@ -135,4 +135,6 @@ def _positive(row: Mapping[str, str], column: str, kind: type[int] | type[float]
         raise CycleTableError(f"{where}: {column}: {what}") from None
     if not 0 < value < float("inf"):
         raise CycleTableError(f"{where}: {column}: {text} is not positive")
+    if value > MOST:
+        raise CycleTableError(f"{where}: {column}: {text} is above {MOST:,}")
     return value

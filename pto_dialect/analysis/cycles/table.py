@@ -49,6 +49,8 @@ SIGNED: Final = frozenset(("flat_step", "row_gap", "fixed_more", "prior"))
 Key = tuple[str, str, str, str]
 """Law, name, type and parameter."""
 
+MOST: Final = 1_000_000_000
+"""The largest value of a parameter, and of a measurement: sums of such times have no rounding errors."""
 
 POSITIVE: Final = frozenset(("rate", "flat_lanes", "row_lanes"))
 """Parameters that others are divided by."""
@@ -260,6 +262,8 @@ def _parse_number(text: str, parameter: str, where: str) -> float:
     except ValueError:
         what = f"'{text}' is no number" if text else "the value is missing"
         raise CycleTableError(f"{where}: {parameter}: {what}") from None
+    if math.isfinite(value) and abs(value) > MOST:
+        raise CycleTableError(f"{where}: {parameter}: {text} is above {MOST:,}")
     if not math.isfinite(value) or (value < 0 and parameter not in SIGNED):
         raise CycleTableError(f"{where}: {parameter}: {text} is not a number of cycles, bytes or lanes")
     return value

@@ -15,7 +15,7 @@ from typing import Final
 from pto_dialect.analysis.cycles.calibration import Observation
 from pto_dialect.analysis.cycles.fit import Observed
 from pto_dialect.analysis.cycles.measurements import MEASURED, Measurement, parse_measurements
-from pto_dialect.analysis.cycles.table import CycleTable, CycleTableError
+from pto_dialect.analysis.cycles.table import MOST, CycleTable, CycleTableError
 from pto_dialect.analysis.cycles.work import Work
 
 from .programs import Executed, Program, read_program
@@ -143,6 +143,8 @@ def _number(text: str, column: str, where: str) -> float:
         raise CycleTableError(f"{where}: {column}: {what}") from None
     if not isfinite(value) or value <= 0:
         raise CycleTableError(f"{where}: {column}: {text} is not a positive time")
+    if value > MOST:
+        raise CycleTableError(f"{where}: {column}: {text} is above {MOST:,}")
     return value
 
 

@@ -31,6 +31,7 @@ def test_a_table_written_and_read_is_the_same(chip: str) -> None:
         ({0: "law,name,type,parameter"}, "t.csv:1: column 'value' is missing"),
         ({0: HEAD + ",law"}, "t.csv:1: a column is named twice"),
         ({1: "machine,clock_mhz,*,value,-3,,published,"}, "t.csv:2: value: -3 is not a number of cycles"),
+        ({1: "machine,clock_mhz,*,value,1e300,,published,"}, "t.csv:2: value: 1e300 is above 1,000,000,000"),
         ({1: "machine,clock_mhz,*,value,nan,,published,"}, "t.csv:2: value: nan is not a number"),
         ({1: "machine,clock_mhz,*,value,,,published,"}, "t.csv:2: value: the value is missing"),
         ({1: "machine,clock_mhz,*,value,fast,,published,"}, "t.csv:2: value: 'fast' is no number"),
