@@ -18,6 +18,7 @@ from .command_line import (
     version_option,
     write_stderr,
 )
+from .run_options import number_of
 
 if TYPE_CHECKING:
     from pto_dialect.driver.optimize.bench import Bench
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=80, show_default=True, help="Limit of programs that run.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=1, max=86_400), default=60.0, show_default=True,
+    "--seconds", type=click.FloatRange(min=1, max=86_400), callback=number_of, default=60.0, show_default=True,
     help="Processor time of the search in each process.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of generated arguments.")
@@ -90,6 +91,7 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
 def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
     """Searches, and follows the way to the best pipeline."""
+    from pto_dialect.deadline import TimedOut, can_limit, deadline  # deferred: start-up
     from pto_dialect.driver.optimize.bench import Bench  # deferred: start-up
     from pto_dialect.driver.optimize.kept import kept_of  # deferred: start-up
     from pto_dialect.driver.optimize.launch import first_of, pairs_of  # deferred: start-up
@@ -97,6 +99,7 @@ def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
     from pto_dialect.driver.optimize.space import stages_for  # deferred: start-up
     from pto_dialect.driver.options import CycleRequest  # deferred: start-up
     from pto_dialect.driver.tune.measure import Tuner  # deferred: start-up
+    from pto_dialect.driver.tune.space import SpaceError  # deferred: start-up
 
     tuner = Tuner(
         path,
@@ -107,7 +110,11 @@ def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
     launch: dict[str, Any] = {key: given[key] for key in ("entry", "blocks") if given[key] is not None}
     for key, texts in (("arguments", given["arguments"]), ("expect", given["expectations"])):
         launch[key] = pairs_of(texts)
-    first = first_of(tuner, launch, given["seed"])
+    try:
+        with deadline(given["seconds"] if can_limit() else None, processor=True):
+            first = first_of(tuner, launch, given["seed"])
+    except TimedOut:
+        raise SpaceError("generating the arguments takes longer than the search may; --arg gives them") from None
     kept = None if given["no_cache"] else kept_of(tuner, first)
     bench = Bench(tuner, first, given["entry"], given["jobs"], given["limit"], given["seconds"], kept)
     stages = stages_for(tuner.program(first, verified=False), tuner.target)

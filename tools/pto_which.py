@@ -67,8 +67,8 @@ def _passes(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     help="Absolute tolerance; without tolerances every bit counts.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1, max=86_400), default=60.0, show_default=True, metavar="SECONDS",
-    help="Time of the run of each stage.",
+    "--timeout", type=click.FloatRange(min=0.1, max=86_400), callback=number_of, default=60.0, show_default=True,
+    metavar="SECONDS", help="Time of the run of each stage.",
 )  # fmt: skip
 @cpp_options
 @output_format_option("Form of the result.", ("text", "json"))

@@ -10,8 +10,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import TypeVar
 
+from pto_dialect.deadline import TimedOut, can_limit, deadline
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.syntax.print.printer import print_module
 
@@ -38,6 +40,9 @@ EQUAL = 1.002
 
 NOT_TRIED = "not tried"
 """Why a pipeline has no result when the search ends first."""
+
+TOO_LONG = "the time of the search ends before its run does"
+"""Why a pipeline has no result when its run is ended."""
 
 Passes = tuple[str, ...]
 Given = TypeVar("Given")
@@ -174,12 +179,21 @@ class Bench:
 
     def _measure(self, chunk: Sequence[Tried]) -> None:
         chunk = [one for one in chunk if self.kept is None or not self.kept.fill(one.program, one.measured)]
-        found = self._spread([one.measured.candidate for one in chunk], _timed)
+        candidates = [one.measured.candidate for one in chunk]
+        if self.jobs == 1:
+            found = [_raised(_timed(self.tuner, self.entry, one, self._left)) for one in candidates]
+        else:
+            found = self._spread(candidates, partial(_timed, seconds=self._left))
         for one, result in zip(chunk, found, strict=True):
             result.candidate, result.memory = one.measured.candidate, one.measured.memory
             one.measured = result
-            if self.kept is not None:
+            if self.kept is not None and result.reason != TOO_LONG:
                 self.kept.keep(one.program, result)
+
+    @property
+    def _left(self) -> float:
+        """Seconds of the processor that a run may take now."""
+        return max(1.0, self.seconds - (_processor_time() - self.started) / self.jobs)
 
     def confirm(self, always: bool = False) -> None:
         """Compares the results of the fastest program, and of the next one as long as they are wrong; none that takes
@@ -239,16 +253,24 @@ def _build(tuner: Tuner, entry: str | None, candidate: Candidate) -> Tried | Dia
     return Tried(found, program, least, operations=operations)
 
 
-def _timed(tuner: Tuner, entry: str | None, candidate: Candidate) -> Measured | Diagnostic:
-    """The times of a pipeline, in whatever process."""
+def _timed(tuner: Tuner, entry: str | None, candidate: Candidate, seconds: float) -> Measured | Diagnostic:
+    """The times of a pipeline, in whatever process, within ``seconds`` of the processor."""
     try:
         found = tuner.build(candidate)
         if not found.reason:
-            tuner.time(found)
+            _time(tuner, found, seconds)
     except LaunchError as error:
         return error.diagnostic
     found.module = None
     return found
+
+
+def _time(tuner: Tuner, found: Measured, seconds: float) -> None:
+    try:
+        with deadline(seconds if can_limit() and seconds < inf else None, processor=True):
+            tuner.time(found)
+    except TimedOut:
+        found.reason = TOO_LONG
 
 
 def _copy(one: Tried, other: Tried) -> None:

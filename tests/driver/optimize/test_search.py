@@ -171,7 +171,27 @@ def test_a_program_that_is_wrong_with_every_pipeline(tmp_path: Path) -> None:
     assert "none is right" in found.stdout
 
 
-@pytest.mark.parametrize("options", [(), ("--arg", "a")])
+def test_a_run_without_an_end_is_ended(tmp_path: Path) -> None:
+    body = "scf.for %i = %zero to %most step %one {\n}\nreturn"
+    numbers = (("zero", 0), ("one", 1), ("most", 10**12))
+    constants = "\n".join(f"%{name} = arith.constant {number} : index" for name, number in numbers)
+    text = f"func.func @f(%n: index) attributes {{pto.entry}} {{\n{constants}\n{body}\n}}\n"
+    found = optimized(tmp_path, text, "--arg", "n=1", "--seconds", "1", "--limit", "1", "--no-cache")
+    assert found.exit_code == 1, found.output
+    assert "the time of the search ends before its run does" in found.stdout
+
+
+def test_arguments_are_not_generated_without_an_end(tmp_path: Path) -> None:
+    loop = "scf.while : () -> () {\nscf.condition(%on)\n} do {\nscf.yield\n}"
+    text = (
+        f"func.func @f(%a: !pto.ptr<f32>) attributes {{pto.entry}} {{\n%on = arith.constant true\n{loop}\nreturn\n}}\n"
+    )
+    found = optimized(tmp_path, text, "--seconds", "1", "--no-cache")
+    assert found.exit_code == 2, found.output
+    assert "--arg gives them" in found.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--arg", "a"), ("--seconds", "nan")])
 def test_wrong_command_lines(tmp_path: Path, options: tuple[str, ...]) -> None:
     found = optimized(tmp_path, PROGRAM, *options) if options else CliRunner().invoke(OPTIMIZE, ["missing.pto"])
     assert found.exit_code == 2
