@@ -101,7 +101,7 @@ class Recording:
         self.threads = checked.rows(Thread, header["actors" if self.version <= LAST_WITH_ACTORS else "threads"])
         self.memories = checked.rows(Memory, header["memories"])
         if any(one.number != place for place, one in enumerate(self.memories)):
-            raise RecordingError(f"'{path}' is damaged: the numbers of its memories are not their places")
+            raise RecordingError(f"'{path}' is damaged: its memories are not numbered from 0")
         self.arguments = checked.rows(Argument, header["arguments"])
         self.findings = checked.rows(Finding, header["findings"])
         self.outcome = checked.row(Outcome, header["outcome"])
