@@ -72,7 +72,12 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message", "help"),
     [
-        ("\ncolour = 1\n", "2:1", "unknown key 'colour'", "one of target, backend, reference-release, calibration, allow, "),
+        (
+            "\ncolour = 1\n",
+            "2:1",
+            "unknown key 'colour'",
+            "one of target, backend, reference-release, calibration, allow, ",
+        ),
         ('targte = "a5"\n', "1:1", "unknown key 'targte'", "did you mean target?"),
         ('target = "a6"\n', "1:1", "target is one of a2, a3, a2a3, a5, cpu-sim", ""),
         ("werror = 1\n", "1:1", "werror is true or false", ""),
