@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 OWNER = ROOT / "pto_dialect" / "children.py"
 FILES = sorted(path for folder in ("pto_dialect", "tools", "grammar") for path in (ROOT / folder).rglob("*.py"))
 
-MODULES = {"subprocess", "multiprocessing", "concurrent.futures.process", "pty", "runpy", "popen2", "commands"}
+MODULES = {"subprocess", "multiprocessing", "concurrent.futures.process", "pty", "runpy"}
 CALLS = ("exec", "spawn", "popen", "posix_spawn", "system", "startfile")
 """Beginnings of the names of functions of ``os`` that start programs."""
 NAMES = {"ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell", "LocalCluster", "forkserver"}
