@@ -39,6 +39,10 @@ class AffineExpr(NamedTuple):
         """This expression plus ``other``."""
         return _combine(self, other, 1)
 
+    def times(self, factor: int) -> AffineExpr:
+        """This expression times a number."""
+        return _scale(self, factor)
+
     @property
     def constant_value(self) -> int | None:
         """The integer, where the expression has no terms."""

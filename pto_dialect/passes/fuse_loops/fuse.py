@@ -29,6 +29,7 @@ from pto_dialect.verify.engine.rule import read_rules
 
 from .bodies import NotFusedError, check_body, check_order, private_tiles
 from .forward import keep_on_chip
+from .views import check_views
 
 _RULES = read_rules("passes")
 APART = _RULES["fuse-loops-apart"]
@@ -103,6 +104,7 @@ def _merge(first: ForOp, second: ForOp, function: Operation, profile: Profile) -
     _check_range(first, second)
     check_body(first, profile.arch)
     check_body(second, profile.arch)
+    check_views(first, second)
     private = private_tiles(first, second, profile.arch)
     before, after = first.body.block, second.body.block
     start, moved = after.first_op, [op for op in before.ops if op is not before.last_op]

@@ -156,6 +156,26 @@ def test_rows_of_a_view_that_share_memory_are_no_rows_of_their_own() -> None:
     assert np.array_equal(run(module, A, 48), run(parse(text, "program.pto"), A, 48))
 
 
+def test_rows_whose_distance_a_run_decides_may_share_memory() -> None:
+    """A caller that passes 16 as the distance of rows of 32 elements makes them share memory."""
+    text = program(loop(FIRST), loop(SECOND)).replace(
+        "[%n, %c32], strides = [%c32, %c1]", "[%n, %c32], strides = [%n, %c1]"
+    )
+    module, said = passed(text)
+    assert [one for one in said if "may share elements, because a run decides their distance" in one]
+    assert count(module, "scf.for") == 2
+
+
+def test_rows_of_a_contiguous_array_have_elements_of_their_own() -> None:
+    """The number of columns is an argument, and the distance of the rows."""
+    text = program(loop(FIRST), loop(SECOND)).replace(
+        "[%n, %c32], strides = [%c32, %c1]", "[%c32, %n], strides = [%n, %c1]"
+    )
+    module, said = passed(text)
+    assert not [one for one in said if "distance" in one]
+    assert count(module, "scf.for") == 1
+
+
 def test_functions_with_flags_stay() -> None:
     flags = "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]"
     module, said = passed(program(loop(FIRST), loop(SECOND), flags))
