@@ -79,6 +79,17 @@ def output_format_option(
     return click.option(*names, "format", default="text", show_default=True, type=click.Choice(forms), help=text)
 
 
+class NumberRange(click.FloatRange):
+    """A range of numbers. NaN is outside of every range, although no comparison says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
+
 class PtoCommand(click.Command):
     """Adds to click: mlir-opt's spellings, quiet ends on Ctrl-C and closed pipes, a short start and end.
 

@@ -10,6 +10,7 @@ import click
 
 from .command_line import (
     TARGETS,
+    NumberRange,
     PtoCommand,
     check_cycle_table,
     cycle_parameters,
@@ -18,7 +19,6 @@ from .command_line import (
     version_option,
     write_stderr,
 )
-from .run_options import number_of
 
 if TYPE_CHECKING:
     from pto_dialect.driver.optimize.bench import Bench
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=80, show_default=True, help="Limit of programs that run.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=1, max=86_400), callback=number_of, default=60.0, show_default=True,
+    "--seconds", type=NumberRange(min=1, max=86_400), default=60.0, show_default=True,
     help="Processor time of the search in each process.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of generated arguments.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from math import isnan
 from typing import Any
 
 import click
 
 from .command_line import (
     TARGETS,
+    NumberRange,
     PtoCommand,
     check_settings,
     color_option,
@@ -35,7 +35,7 @@ NOT_INSTALLED, UNDECIDED = 2, 4
     help="A condition on arguments that each call satisfies, such as 'n % 16 == 0'.",
 )  # fmt: skip
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.01), default=2.0, show_default=True,
+    "--seconds", type=NumberRange(min=0.01), default=2.0, show_default=True,
     help="Processor time for each function; one that needs more is undecided.",
 )  # fmt: skip
 @click.option("--replay/--no-replay", "replays", default=True, show_default=True, help="Run each witness.")
@@ -88,8 +88,6 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     try:
         inputs = with_cpp(ctx, collect(paths or ("-",), read_stdin), given, given["entry"], every=True)
         check_settings(ctx, inputs, given["no_config"], given["color"], given["format"])
-        if isnan(given["seconds"]):
-            raise click.BadParameter("nan is no number of seconds", param_hint="'--seconds'")
         output = given["certificate"]
         if output is not None and len(inputs) > 1:
             raise click.UsageError("--certificate takes the certificates of one program", ctx)

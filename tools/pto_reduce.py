@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from .command_line import PtoCommand, force_option, read_stdin, version_option, write_stderr, write_stdout
+from .command_line import NumberRange, PtoCommand, force_option, read_stdin, version_option, write_stderr, write_stdout
 from .reduce_trial import KILLED, Command, CommandError, Outcome, Trials
 
 NOT_SHOWN = 1
@@ -51,10 +51,10 @@ Holds = Callable[[str], bool]
     "-o", "output", metavar="FILE", type=click.Path(dir_okay=False), help="Write here, not to standard output."
 )
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.1, max=86_400), default=60.0, show_default=True, help="Time of the search."
+    "--seconds", type=NumberRange(min=0.1, max=86_400), default=60.0, show_default=True, help="Time of the search."
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1, max=3600), metavar="SECONDS",
+    "--timeout", type=NumberRange(min=0.1, max=3600), metavar="SECONDS",
     help="Time of a run; by default three times that of the first one.",
 )  # fmt: skip
 @force_option

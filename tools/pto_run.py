@@ -10,6 +10,7 @@ import click
 from .command_line import (
     BACKENDS,
     TARGETS,
+    NumberRange,
     color_option,
     cycle_model_options,
     cycle_request,
@@ -37,7 +38,6 @@ from .run_options import (
     content_value,
     debug,
     given_value,
-    number_of,
     output_value,
     pairs_of,
     record_options,
@@ -108,15 +108,15 @@ TIMEOUT_MAX = 10_000_000.0
     help="Compare a buffer or result with these numbers.",
 )  # fmt: skip
 @click.option(
-    "--rtol", type=click.FloatRange(0, FLOAT_MAX), callback=number_of, metavar="X",
+    "--rtol", type=NumberRange(0, FLOAT_MAX), metavar="X",
     help="Relative tolerance; default by element type.",
 )  # fmt: skip
 @click.option(
-    "--atol", type=click.FloatRange(0, FLOAT_MAX), callback=number_of, metavar="X",
+    "--atol", type=NumberRange(0, FLOAT_MAX), metavar="X",
     help="Absolute tolerance; default by element type.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=click.FloatRange(0, TIMEOUT_MAX, min_open=True), callback=timeout_of, metavar="SECONDS",
+    "--timeout", type=NumberRange(0, TIMEOUT_MAX, min_open=True), callback=timeout_of, metavar="SECONDS",
     help="End a run, or each launch file of many, that takes longer.",
 )  # fmt: skip
 @click.option(

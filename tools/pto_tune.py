@@ -9,6 +9,7 @@ import click
 
 from .command_line import (
     TARGETS,
+    NumberRange,
     PtoCommand,
     check_cycle_table,
     cycle_parameters,
@@ -46,8 +47,8 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("--entry", metavar="NAME", help="Function to run, if there are several.")
 @click.option("--blocks", type=click.IntRange(1, 65_535), help="Number of blocks.")
 @click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
-@click.option("--rtol", type=click.FloatRange(min=0), help="Relative tolerance of results; without it all bits count.")
-@click.option("--atol", type=click.FloatRange(min=0), help="Absolute tolerance of results.")
+@click.option("--rtol", type=NumberRange(min=0), help="Relative tolerance of results; without it all bits count.")
+@click.option("--atol", type=NumberRange(min=0), help="Absolute tolerance of results.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="Processes that share the candidates.",

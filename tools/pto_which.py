@@ -9,6 +9,7 @@ import click
 from .command_line import (
     BACKENDS,
     TARGETS,
+    NumberRange,
     PtoCommand,
     color_option,
     output_format_option,
@@ -20,7 +21,7 @@ from .command_line import (
     write_stdout,
 )
 from .cpp_options import cpp_options, with_cpp
-from .run_options import content_value, given_value, number_of, pairs_of
+from .run_options import content_value, given_value, pairs_of
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -59,15 +60,15 @@ def _passes(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 @click.option("--backend", type=click.Choice(BACKENDS), help="Library that tile operations follow.")
 @release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(
-    "--rtol", type=click.FloatRange(min=0), callback=number_of, metavar="X",
+    "--rtol", type=NumberRange(min=0), metavar="X",
     help="Relative tolerance; without tolerances every bit counts.",
 )  # fmt: skip
 @click.option(
-    "--atol", type=click.FloatRange(min=0), callback=number_of, metavar="X",
+    "--atol", type=NumberRange(min=0), metavar="X",
     help="Absolute tolerance; without tolerances every bit counts.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.1, max=86_400), callback=number_of, default=60.0, show_default=True,
+    "--timeout", type=NumberRange(min=0.1, max=86_400), default=60.0, show_default=True,
     metavar="SECONDS", help="Time of the run of each stage.",
 )  # fmt: skip
 @cpp_options

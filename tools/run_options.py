@@ -10,6 +10,7 @@ import click
 from .command_line import (
     BACKENDS,
     TARGETS,
+    NumberRange,
     PtoCommand,
     check_settings,
     stated_options,
@@ -74,20 +75,13 @@ def output_value(text: str) -> Any:
     return parse_output(text)
 
 
-def number_of(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """NaN passes every comparison with a range."""
-    if value is not None and value != value:
-        raise click.BadParameter("nan is not in the range.", ctx, param)
-    return value
-
-
 def timeout_of(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
     """Seconds, where the system has timers."""
     from pto_dialect.deadline import can_limit  # deferred: start-up
 
     if seconds is not None and not can_limit():
         raise click.BadParameter("this system has no timers that could end a run", ctx, param)
-    return number_of(ctx, param, seconds)
+    return seconds
 
 
 def size_of(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
@@ -152,7 +146,7 @@ def record_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Size limit of a recording in bytes, which drops its beginning; 0 for none.",
     )  # fmt: skip
     every = click.option(
-        "--record-every", type=click.FloatRange(min=0.1), metavar="SECONDS",
+        "--record-every", type=NumberRange(min=0.1), metavar="SECONDS",
         help="Write the recording during the run as well, at this interval; pto report --serve shows it.",
     )  # fmt: skip
     record = click.option("--record", metavar="FILE", help="Record the run in RUN.pto-rec.")

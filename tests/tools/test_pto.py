@@ -10,6 +10,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -197,3 +198,20 @@ def test_old_names_tell_the_new_one(old: str, new: str) -> None:
     name = old.replace("_", "-")
     assert told.stderr == f"note: {name} is '{new}' now; the old name works in this release only\n"
     assert told.returncode == 0 and told.stdout
+
+
+def test_no_range_of_numbers_takes_nan() -> None:
+    table = import_module("pto_dialect.tools.subcommands").SUBCOMMANDS
+    modules = sorted({each.module for each in table.values()})
+    commands = {module: import_module(f"pto_dialect.tools.{module}").main for module in modules}
+    ranges = [
+        (module, param)
+        for module, command in commands.items()
+        for param in command.params
+        if isinstance(param.type, click.FloatRange)
+    ]
+    assert len(ranges) >= 10
+    for module, param in ranges:
+        with pytest.raises(click.BadParameter, match="nan is not in the range"):
+            param.type.convert("nan", param, None)
+        assert param.type.convert("2.5", param, None) == 2.5, module
