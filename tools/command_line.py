@@ -86,7 +86,7 @@ class NumberRange(click.FloatRange):
         """The number."""
         number = super().convert(value, param, ctx)
         if number != number:
-            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+            self.fail(f"{value} is not in the range.", param, ctx)
         return number
 
 

@@ -1,4 +1,4 @@
-"""Views whose elements certainly have addresses of their own.
+"""Views whose elements must have addresses of their own.
 
 Source: docs/reference/synchronisation.md, "Dependences".
 """
@@ -19,12 +19,12 @@ from .bodies import NotFusedError
 
 
 def check_views(first: ForOp, second: ForOp) -> None:
-    """Raises :class:`NotFusedError` for a view whose rows may share elements because only a run knows how far apart
+    """Raises :class:`NotFusedError` for a view whose rows may overlap because only a run knows how far apart
     they begin: then rectangles with different rows may overlap."""
     for view in dict.fromkeys((*_views(first), *_views(second))):
         if not _has_own_elements(view):
             name = label_of(view.results[0], "a view")
-            raise NotFusedError(view, f"rows of {name} may share elements, because a run decides their distance")
+            raise NotFusedError(view, f"rows of {name} may overlap, because a run decides their distance")
 
 
 def _views(loop: ForOp) -> Iterator[MakeTensorViewOp]:

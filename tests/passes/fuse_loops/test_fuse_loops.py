@@ -156,13 +156,13 @@ def test_rows_of_a_view_that_share_memory_are_no_rows_of_their_own() -> None:
     assert np.array_equal(run(module, A, 48), run(parse(text, "program.pto"), A, 48))
 
 
-def test_rows_whose_distance_a_run_decides_may_share_memory() -> None:
+def test_rows_whose_distance_a_run_decides_may_overlap() -> None:
     """A caller that passes 16 as the distance of rows of 32 elements makes them share memory."""
     text = program(loop(FIRST), loop(SECOND)).replace(
         "[%n, %c32], strides = [%c32, %c1]", "[%n, %c32], strides = [%n, %c1]"
     )
     module, said = passed(text)
-    assert [one for one in said if "may share elements, because a run decides their distance" in one]
+    assert [one for one in said if "may overlap, because a run decides their distance" in one]
     assert count(module, "scf.for") == 2
 
 
