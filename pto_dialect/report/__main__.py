@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from pto_dialect.diagnostics.files import atomic_write
@@ -22,29 +23,30 @@ def main(arguments: list[str]) -> int:
 
 def write_page(path: str, target: str | None = None) -> int:
     """Writes the page of the recording ``path`` to ``target``, by default beside it; 2 where that is not possible."""
-    target = str(Path(path).with_suffix(".html")) if target is None else target
-    try:
+
+    def page() -> str:
         with open(path) as recording:
-            text = page_of_recording(recording)
-        atomic_write(target, text, "page")
-    except RecordingError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: cannot write '{target}': {error.strerror or error}", file=sys.stderr)
-        return 2
-    print(target)
-    return 0
+            return page_of_recording(recording)
+
+    return _write(page, path, target)
 
 
 def write_comparison(before: str, after: str, target: str | None = None) -> int:
     """Writes the page of the recordings ``before`` and ``after`` to ``target``, by default beside the second one; 2
     where that is not possible."""
-    target = str(Path(after).with_suffix(".html")) if target is None else target
-    try:
+
+    def page() -> str:
         with open(before) as first, open(after) as second:
-            text = comparison(first, second)
-        atomic_write(target, text, "page")
+            return comparison(first, second)
+
+    return _write(page, after, target)
+
+
+def _write(page: Callable[[], str], recording: str, target: str | None) -> int:
+    """Writes a page to ``target``, by default beside ``recording``."""
+    target = str(Path(recording).with_suffix(".html")) if target is None else target
+    try:
+        atomic_write(target, page(), "page")
     except RecordingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -256,12 +256,17 @@ def _parse_entry(row: Mapping[str, str], where: str, line: int) -> tuple[Key, En
     return (law, row["name"], row["type"] or "*", parameter), entry
 
 
-def _parse_number(text: str, parameter: str, where: str) -> float:
+def read_number(text: str, column: str, where: str) -> float:
+    """The number in a cell. Raises ``CycleTableError`` for other texts, with the cell's location and column."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
         what = f"'{text}' is no number" if text else "the value is missing"
-        raise CycleTableError(f"{where}: {parameter}: {what}") from None
+        raise CycleTableError(f"{where}: {column}: {what}") from None
+
+
+def _parse_number(text: str, parameter: str, where: str) -> float:
+    value = read_number(text, parameter, where)
     if math.isfinite(value) and abs(value) > MOST:
         raise CycleTableError(f"{where}: {parameter}: {text} is above {MOST:,}")
     if not math.isfinite(value) or (value < 0 and parameter not in SIGNED):

@@ -15,7 +15,7 @@ from typing import Final
 from pto_dialect.analysis.cycles.calibration import Observation
 from pto_dialect.analysis.cycles.fit import Observed
 from pto_dialect.analysis.cycles.measurements import MEASURED, Measurement, parse_measurements
-from pto_dialect.analysis.cycles.table import MOST, CycleTable, CycleTableError
+from pto_dialect.analysis.cycles.table import MOST, CycleTable, CycleTableError, read_number
 from pto_dialect.analysis.cycles.work import Work
 
 from .programs import Executed, Program, read_program
@@ -136,11 +136,7 @@ def _rows(path: str, text: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def _number(text: str, column: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        what = f"'{text}' is no number" if text else "the value is missing"
-        raise CycleTableError(f"{where}: {column}: {what}") from None
+    value = read_number(text, column, where)
     if not isfinite(value) or value <= 0:
         raise CycleTableError(f"{where}: {column}: {text} is not a positive time")
     if value > MOST:

@@ -23,7 +23,7 @@ from pto_dialect.passes.accesses.items import Leaf
 from pto_dialect.passes.accesses.locations import GLOBAL, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.loops.buffers import is_written_first, touches_memory
-from pto_dialect.passes.loops.copies import put
+from pto_dialect.passes.loops.copies import erase_with_handles, put
 from pto_dialect.targets.profile import Profile
 
 from .bodies import Body
@@ -76,7 +76,7 @@ def _drop(body: Body, transfers: list[tuple[int, Operation]]) -> bool:
                 continue
             assert place is not None
             if not _touched((place,), body.leaves[number + 1 : later], body, reads=True):
-                _erase(store)
+                erase_with_handles([store])
                 return True
             break
     return False
@@ -146,7 +146,7 @@ def _replace(
         else:
             copy = TMovOp.create(operands=[source, tile], attributes={"operandSegmentSizes": _COPY})
             put(copy, InsertPoint.before(load), load)
-    _erase(load)
+    erase_with_handles([load])
 
 
 def _stands_for(
@@ -190,14 +190,3 @@ def _writes(op: Operation, tile: SSAValue, arch: str) -> bool:
         return True
     form, groups = form_of(op, arch), operand_groups(op)
     return any(tile in groups.get(name, ()) for name in (*form.writes, *form.clobbered))
-
-
-def _erase(op: Operation) -> None:
-    """Removes an operation, and the handles that only it used."""
-    handles = [value.owner for value in op.operands if isinstance(value.owner, (AllocTileOp, PartitionViewOp))]
-    op.detach()
-    op.erase()
-    for handle in dict.fromkeys(handles):
-        if not any(result.uses for result in handle.results):
-            handle.detach()
-            handle.erase()

@@ -1,10 +1,13 @@
-"""Copies of operations with other operands. Source: docs/reference/core-dialects.md, "Control flow"."""
+"""Copies of operations with other operands, and removals. Source: docs/reference/core-dialects.md, "Control flow"."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from pto_dialect.ir.buffers.views import AllocTileOp, PartitionViewOp
 from pto_dialect.ir.core.location import share_location
 
 
@@ -26,3 +29,16 @@ def copy_body(block: Block, known: dict[SSAValue, SSAValue], point: InsertPoint)
                 result.name_hint = named.name_hint
         Rewriter.insert_op(made, point)
     return [known.get(value, value) for value in last.operands]
+
+
+def erase_with_handles(ops: Iterable[Operation]) -> None:
+    """Removes operations, users before what they use, and the tiles and parts of arrays that only they used."""
+    handles: list[Operation] = []
+    for op in ops:
+        handles += [value.owner for value in op.operands if isinstance(value.owner, (AllocTileOp, PartitionViewOp))]
+        op.detach()
+        op.erase()
+    for handle in dict.fromkeys(handles):
+        if not any(result.uses for result in handle.results):
+            handle.detach()
+            handle.erase()

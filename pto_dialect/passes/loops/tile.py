@@ -33,7 +33,7 @@ from pto_dialect.passes.lower_vector.reduce import ROWS
 from pto_dialect.passes.lower_vector.table import row_of
 from pto_dialect.verify.engine.rule import read_rules
 
-from .copies import put
+from .copies import erase_with_handles, put
 
 # ------------------------------------------------------------ operations on rows
 
@@ -223,7 +223,7 @@ class _Run:
             self._copy(op, block, known, step)
         put(YieldOp(), InsertPoint.at_end(block), last)
         put(ForOp(start, stop, step, [], Region(block)), InsertPoint.before(last), last)
-        self._remove()
+        erase_with_handles(reversed(self.ops))
 
     def _constant(self, number: int, like: Operation) -> SSAValue:
         op = ConstantOp(IntegerAttr(number, _INDEX))
@@ -256,17 +256,6 @@ class _Run:
             properties=dict(op.properties),
         )
         put(copy, end, op)
-
-    def _remove(self) -> None:
-        handles: list[Operation] = []
-        for op in reversed(self.ops):
-            handles += [value.owner for value in op.operands if isinstance(value.owner, (AllocTileOp, PartitionViewOp))]
-            op.detach()
-            op.erase()
-        for handle in dict.fromkeys(handles):
-            if not any(result.uses for result in handle.results):
-                handle.detach()
-                handle.erase()
 
 
 def _part_of(op: Operation) -> PartitionViewOp | None:
