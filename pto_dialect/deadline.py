@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic, process_time
 from types import FrameType
@@ -20,7 +22,7 @@ GRACE = 1.0
 _SOON = 0.02
 """Seconds until the alarm is repeated that found what must not be cut off."""
 _AGAIN = 1.0
-"""Seconds until the alarm is repeated: an exception is lost when it meets code whose errors Python only prints."""
+"""Seconds until the alarm is repeated, for code that handles the first exception as one of its own."""
 PATIENCE = 20.0
 """How many times as long as its processor time a piece of work may take by the clock, on a machine with other work."""
 
@@ -61,7 +63,8 @@ def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
     With ``processor`` they are seconds of the processor, which do not depend on the other work of the machine; by the
     clock it may take ``PATIENCE`` times as long.
     A call into numpy ends before the exception is raised, and so does an import that the block has begun: a module that
-    was cut off would lack what it registers. Only the main thread of a process shares its limit with copies of the
+    was cut off would lack what it registers. A finalizer or a callback of the garbage collector ends too: Python would
+    print the exception and go on. Only the main thread of a process shares its limit with copies of the
     process.
     """
     global _end, _block, _budget
@@ -75,12 +78,14 @@ def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, _over)
     _end, _block = monotonic() + seconds * (PATIENCE if processor else 1), _caller()
     _budget = process_time() + seconds if processor else None
+    report, sys.unraisablehook = sys.unraisablehook, _again_if_forgotten(sys.unraisablehook)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:
         _end = _block = _budget = None
         signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = report
         signal.signal(signal.SIGALRM, before)
 
 
@@ -122,7 +127,7 @@ def _deadline_of_thread(seconds: float, processor: bool) -> Iterator[None]:
             if processor and (more := _left_of(budget, end)) > 0:
                 left = max(more, _SOON)
                 continue
-            if thread not in _whole and not _imports(sys._current_frames().get(thread), block):
+            if thread not in _whole and not _must_end(sys._current_frames().get(thread), block):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(TimedOut))
                 left = _AGAIN
 
@@ -174,10 +179,22 @@ def _over(number: int, frame: FrameType | None) -> None:
     if _budget is not None and _end is not None and (left := _left_of(_budget, _end)) > 0:
         signal.setitimer(signal.ITIMER_REAL, max(left, _SOON), _AGAIN)
         return
-    if threading.get_ident() in _whole or _imports(frame, _block):
+    if threading.get_ident() in _whole or _must_end(frame, _block):
         signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
         return
     raise TimedOut
+
+
+def _again_if_forgotten(report: Callable[[Any], object]) -> Callable[[Any], object]:
+    """A hook for exceptions that Python only reports: ``TimedOut`` is raised again instead."""
+
+    def again(lost: Any) -> None:
+        if lost.exc_type is TimedOut:
+            signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+        else:
+            report(lost)
+
+    return again
 
 
 def _caller() -> FrameType | None:
@@ -188,10 +205,14 @@ def _caller() -> FrameType | None:
     return frame
 
 
-def _imports(frame: FrameType | None, block: FrameType | None) -> bool:
-    """Whether modules are being imported at ``frame``, by what ``block`` has called."""
+def _must_end(frame: FrameType | None, block: FrameType | None) -> bool:
+    """Whether ``frame``, called by ``block``, imports a module or is code whose exceptions Python only prints."""
+    forgotten = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None and frame is not block:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_name == "__del__" or code in forgotten:
+            return True
+        if code.co_filename == weakref.__file__ and code.co_name == "remove":
             return True
         frame = frame.f_back
     return False

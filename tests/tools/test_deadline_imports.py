@@ -1,8 +1,10 @@
-"""Limits of time do not cut imports off: modules would stay that lack what they register."""
+"""Limits of time do not cut off imports, whose modules would stay incomplete, nor finalizers, which would lose them."""
 
+import gc
 import importlib
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -76,6 +78,66 @@ def test_an_import_ends_before_the_limit_holds(run: Callable[[Callable[[], None]
         run(work)
     assert not behind
     assert sys.modules[name].registered
+
+
+class Finalized:
+    """Takes longer than the limit to be finalized."""
+
+    def __del__(self) -> None:
+        busy(0.2)
+
+
+class Watched:
+    """Something that weak references refer to."""
+
+
+def busy(seconds: float) -> None:
+    end = monotonic() + seconds
+    while monotonic() < end:
+        pass
+
+
+def finalize() -> None:
+    Finalized()
+
+
+def collect() -> None:
+    def callback(phase: str, information: dict[str, int]) -> None:
+        busy(0.2)
+
+    gc.callbacks.append(callback)
+    try:
+        gc.collect(0)
+    finally:
+        gc.callbacks.remove(callback)
+
+
+@pytest.mark.parametrize("run", [here, in_thread])
+@pytest.mark.parametrize("forgets", [finalize, collect])
+def test_code_whose_errors_are_only_printed_does_not_lose_the_limit(
+    run: Callable[[Callable[[], None]], None], forgets: Callable[[], None]
+) -> None:
+    began = monotonic()
+
+    def work() -> None:
+        with deadline(0.1):
+            forgets()
+            busy(10)
+
+    with pytest.raises(TimedOut):
+        run(work)
+    assert monotonic() - began < 1
+
+
+def test_a_limit_that_a_callback_has_lost_is_raised_again() -> None:
+    watched = Watched()
+    began = monotonic()
+    reference = weakref.ref(watched, lambda _: busy(0.2))
+    with pytest.raises(TimedOut), deadline(0.1):
+        del watched
+        busy(10)
+    assert reference() is None
+    assert monotonic() - began < 1
 
 
 @pytest.mark.parametrize("run", [here, in_thread])
