@@ -64,7 +64,7 @@ def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
     clock it may take ``PATIENCE`` times as long.
     A call into numpy ends before the exception is raised, and so does an import that the block has begun: a module that
     was cut off would lack what it registers. A finalizer or a callback of the garbage collector ends too: Python would
-    print the exception and go on. Only the main thread of a process shares its limit with copies of the
+    print the exception and continue. Only the main thread of a process shares its limit with copies of the
     process.
     """
     global _end, _block, _budget
