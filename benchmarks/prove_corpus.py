@@ -54,6 +54,12 @@ def has_signals(function: Operation, symbols: Symbols, queues: bool, seen: set[O
     return False
 
 
+def target_of(text: str) -> str | None:
+    """The chip that a command line in a program names."""
+    stated = _ARCH.search(text)
+    return None if stated is None else stated[1].replace("a3", "a2a3").replace("a2a2a3", "a2a3")
+
+
 def module_of(path: Path, target: str | None) -> Operation | None:
     """The program of a file; ``None`` if it has errors."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
@@ -64,8 +70,7 @@ def module_of(path: Path, target: str | None) -> Operation | None:
 
 def entries(path: Path, seconds: float, queues: bool, replayed: bool) -> Iterator[dict[str, Any]]:
     """One entry for each function with signals of a file."""
-    stated = _ARCH.search(path.read_text(encoding="utf-8", errors="replace"))
-    target = None if stated is None else stated[1].replace("a3", "a2a3").replace("a2a2a3", "a2a3")
+    target = target_of(path.read_text(encoding="utf-8", errors="replace"))
     module = module_of(path, target)
     if module is None:
         return

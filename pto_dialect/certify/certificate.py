@@ -6,8 +6,6 @@ Source: docs/reference/order-proof.md, "Certificates".
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -20,135 +18,74 @@ from pto_dialect.ir.core.walk import walk
 from .check import Check, RefusedError, State
 from .course import Course
 
-VERSION = 1
-_PIPES = {pipe.name: pipe for pipe in Pipe if pipe is not Pipe.ALL}
-KEYS = ("certificate", "program", "function", "target", "statements", "pairs", "loops")
-LOOP_KEYS = ("known", "flags", "released", "held")
+Data = dict[str, Any]
+VERSION = 2
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """``program`` is the digest of its text; ``statements`` are name and pipe of each operation that accesses memory,
-    ``pairs`` those that need an order, ``loops`` the invariants of the loops, all by number."""
-
-    program: str
-    function: str
-    target: str
-    statements: list[list[str]]
-    pairs: list[list[int]]
-    loops: list[State]
-
-
-def digest(text: str) -> str:
-    """What stands for the text of a program."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def verify(text: str, program: str, module: Operation, target: str | None = None) -> Certificate:
-    """The certificate ``text`` if it proves the order of its function in ``module``, which is verified and was read
-    from ``program``; ``target`` is the chip, if the program states none or another one.
+def verify(text: str, program: str, module: Operation, target: str | None = None) -> str:
+    """The name of the function whose order in ``module`` the certificate ``text`` proves; the module is verified and
+    was read from ``program``, ``target`` is the chip, if the program states none or another one.
 
     Raises :class:`RefusedError` with the reason, and ``NotCoveredError`` for what no certificate covers."""
-    found = _read(text)
-    if found.program != digest(program):
-        raise RefusedError("it is for a program with another text")
-    course = Course(_function(module, found.function), target)
-    if course.arch != found.target:
-        raise RefusedError(f"the function is for {course.arch}, the certificate for {found.target}")
-    check = Check(course, dict(enumerate(found.loops)))
-    if found.statements != statements_of(course):
-        raise RefusedError("its statements are not those of the function")
-    if found.pairs != [list(pair) for pair in check.pairs]:
-        raise RefusedError("its pairs of statements are not those that need an order")
-    if len(found.loops) != len(course.loops):
+    try:
+        data = json.loads(text)
+        name, loops = data["function"], list(data["loops"])
+    except (ValueError, RecursionError, TypeError, KeyError):
+        raise RefusedError("it is no certificate") from None
+    course = Course(_function(module, name), target)
+    try:
+        check = Check(course, {number: _state(one, len(course.work)) for number, one in enumerate(loops)})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise RefusedError("its loops are no invariants") from None
+    expected = data_of(program, name, check)
+    for key in (*expected, *data):
+        # As text, because 1.0 and true are equal to 1 otherwise.
+        if key not in data or key not in expected or json.dumps(data[key]) != json.dumps(expected[key]):
+            raise RefusedError(f"its entry '{key}' is another one than that of the program")
+    if len(loops) != len(course.loops):
         raise RefusedError("its loops are not those of the function")
     check.run()
-    return found
+    return str(name)
 
 
-def statements_of(course: Course) -> list[list[str]]:
-    """Name and pipe of each operation that accesses memory."""
-    return [[one.op.name, one.pipe.name] for one in course.work]
+def data_of(program: str, name: str, check: Check) -> Data:
+    """What a certificate states: ``program`` is the digest of the text, ``statements`` are name and pipe of each
+    operation that accesses memory, ``pairs`` those that need an order, ``loops`` the invariants, all by number."""
+    return {
+        "certificate": VERSION,
+        "program": sha256(program.encode("utf-8", "surrogatepass")).hexdigest(),
+        "function": name,
+        "target": check.course.arch,
+        "statements": [[one.op.name, one.pipe.name] for one in check.course.work],
+        "pairs": [[one, later] for later, bits in enumerate(check.rivals) for one in _numbers(bits)],
+        "loops": [_stated(state) for _, state in sorted(check.invariants.items())],
+    }
 
 
-def _function(module: Operation, name: str) -> Operation:
-    found = [op for op in walk(module) if has_role(op, Role.FUNCTION) and _name(op) == name and op.regions[0].blocks]
+def _function(module: Operation, name: object) -> Operation:
+    functions = [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]
+    found = [op for op in functions if getattr(op.properties.get("sym_name"), "data", "") == name]
     if len(found) != 1:
-        raise RefusedError(f"the program has {len(found)} functions with the name '{name}'")
+        raise RefusedError(f"the program has {len(found)} functions with this name")
     return found[0]
 
 
-def _name(function: Operation) -> str:
-    return getattr(function.properties.get("sym_name"), "data", "")
+def _stated(one: State) -> dict[str, list[int]]:
+    """An invariant; a key names pipes and ids. Buffer ids that carry nothing are left out."""
+    words = {" ".join(str(part) if isinstance(part, int) else part.name for part in key): key for key in one}
+    return {word: _numbers(one[key]) for word, key in sorted(words.items()) if one[key] or not word.isdecimal()}
 
 
-# ------------------------------------------------------------ reading
+def _numbers(bits: int) -> list[int]:
+    return [number for number in range(bits.bit_length()) if bits >> number & 1]
 
 
-def _read(text: str) -> Certificate:
-    """A certificate from its text. Raises :class:`RefusedError` for anything else."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        raise RefusedError("it is no JSON document") from None
-    entries = _record(data, KEYS)
-    if entries[0] != VERSION or isinstance(entries[0], bool):
-        raise RefusedError(f"its version is not {VERSION}")
-    program, function, target = (_typed(one, str) for one in entries[1:4])
-    statements = [[_typed(word, str) for word in _typed(one, list)] for one in _typed(entries[4], list)]
-    count = len(statements)
-    pairs = [[_number(one, count) for one in _typed(pair, list)] for pair in _typed(entries[5], list)]
-    loops = [_state(one, count) for one in _typed(entries[6], list)]
-    return Certificate(program, function, target, statements, pairs, loops)
-
-
-def _record(data: Any, keys: tuple[str, ...]) -> list[Any]:
-    """The values of a record with these keys."""
-    if not isinstance(data, dict) or set(data) != set(keys):
-        raise RefusedError(f"it lacks or adds keys of a record of {', '.join(keys)}")
-    return [data[key] for key in keys]
-
-
-def _typed(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise RefusedError(f"it has a {type(value).__name__} instead of a {kind.__name__}")
-    return value
-
-
-def _number(value: Any, end: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
-        raise RefusedError(f"it has {str(value)[:40]} instead of a number below {end}")
-    return value
-
-
-def _bits(value: Any, count: int) -> int:
-    found = 0
-    for one in _typed(value, list):
-        found |= 1 << _number(one, count)
+def _state(data: dict[str, list[int]], count: int) -> State:
+    """What :func:`_stated` makes of an invariant; other forms are noticed later, when it is stated again."""
+    found: State = {(number,): 0 for number in range(32)}
+    for word, numbers in data.items():
+        if not set(numbers) <= set(range(count)):
+            raise ValueError(numbers)
+        key = tuple(int(part) if part.isdecimal() else Pipe[part] for part in word.split())
+        found[key] = sum(1 << number for number in set(numbers))
     return found
-
-
-def _pipe(value: Any) -> Pipe:
-    if not isinstance(value, str) or value not in _PIPES:
-        raise RefusedError(f"it has {str(value)[:40]} instead of a pipe")
-    return _PIPES[value]
-
-
-def _rows(value: Any, length: int) -> Iterator[list[Any]]:
-    for row in _typed(value, list):
-        if len(_typed(row, list)) != length:
-            raise RefusedError(f"it has a row of {len(row)} instead of {length}")
-        yield row
-
-
-def _state(data: Any, count: int) -> State:
-    known, flags, released, held = _record(data, LOOP_KEYS)
-    state = State(dict.fromkeys(Pipe, 0))
-    for pipe, numbers in _typed(known, dict).items():
-        state.known[_pipe(pipe)] = _bits(numbers, count)
-    for source, target, number, numbers in _rows(flags, 4):
-        state.flags[_pipe(source), _pipe(target), _number(number, 8)] = _bits(numbers, count)
-    for number, numbers in _rows(released, 2):
-        state.released[_number(number, 32)] = _bits(numbers, count)
-    state.held = frozenset((_pipe(pipe), _number(number, 32)) for pipe, number in _rows(held, 2))
-    return state

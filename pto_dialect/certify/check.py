@@ -8,111 +8,74 @@ Source: docs/reference/order-proof.md, "Certificates".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.facts.pipe import Pipe
-from pto_dialect.ir.core.roles import Role, has_role
 
-from .course import Access, Branch, Course, Loop, NotCoveredError, Signal, Work
+from .course import Branch, Course, Loop, NotCoveredError, Signal, Work
+from .places import Access, Place, Sum
 
-Key = tuple[Pipe, Pipe, int]
+State = dict[tuple[Pipe | int, ...], int]
+"""What holds at a position, as bits of the statements that are complete: for the next operation of a pipe, for who
+waits for a flag that is set (source, target, id), and for who gets a buffer id; and (without bits) the buffer ids that
+pipes hold (pipe, id)."""
+_PIPES = frozenset(Pipe) - {Pipe.ALL}
 
 
 class RefusedError(Exception):
     """A certificate that proves nothing: why."""
 
 
-@dataclass
-class State:
-    """What holds at a position: for each pipe the statements that are complete for its next operation, as bits; the
-    same for each flag that is set; what releases of a buffer id carry; the buffer ids that pipes hold."""
+def implies(one: State, other: State) -> bool:
+    """Whether all that ``other`` states holds in ``one`` too."""
+    return one.keys() == other.keys() and all(not bits & ~one[key] for key, bits in other.items())
 
-    known: dict[Pipe, int]
-    flags: dict[Key, int] = field(default_factory=dict)
-    released: dict[int, int] = field(default_factory=dict)
-    held: frozenset[tuple[Pipe, int]] = frozenset()
 
-    def copy(self) -> State:
-        """A state that changes alone."""
-        return State(dict(self.known), dict(self.flags), dict(self.released), self.held)
-
-    def implies(self, other: State) -> bool:
-        """Whether all that ``other`` states holds here too."""
-        return (
-            self.flags.keys() == other.flags.keys()
-            and self.held == other.held
-            and all(not bits & ~self.known[pipe] for pipe, bits in other.known.items())
-            and all(not bits & ~self.flags[key] for key, bits in other.flags.items())
-            and all(not bits & ~self.released.get(number, 0) for number, bits in other.released.items())
-        )
-
-    def meet(self, other: State) -> State | None:
-        """What holds in both; ``None`` where different flags are set or ids held."""
-        if self.flags.keys() != other.flags.keys() or self.held != other.held:
-            return None
-        return State(
-            {pipe: bits & other.known[pipe] for pipe, bits in self.known.items()},
-            {key: bits & other.flags[key] for key, bits in self.flags.items()},
-            {number: bits & other.released.get(number, 0) for number, bits in self.released.items()},
-            self.held,
-        )
-
-    def forget(self, bit: int) -> None:
-        """A statement runs once more."""
-        for part in (self.known, self.flags, self.released):
-            for key in part:
-                part[key] &= ~bit  # type: ignore[index]
+def meet(ends: list[State]) -> State:
+    """What holds in all of some states."""
+    if any(end.keys() != ends[0].keys() for end in ends):
+        raise NotCoveredError("flags or buffer ids that only some branches change are not covered")
+    found = dict(ends[0])
+    for end in ends[1:]:
+        found = {key: bits & end[key] for key, bits in found.items()}
+    return found
 
 
 class Check:
     """Follows ``course``; ``invariants`` are the states of the loops by their numbers."""
 
     def __init__(self, course: Course, invariants: Mapping[int, State]) -> None:
-        self.course = course
-        self.invariants = invariants
-        self.whole = (1 << len(course.work)) - 1
+        self.course, self.invariants = course, invariants
         self.own = {pipe: sum(1 << one.number for one in course.work if one.pipe is pipe) for pipe in Pipe}
         self.rivals = [_rivals(one, course) for one in course.work]
 
     def run(self) -> None:
         """Raises :class:`RefusedError` or :class:`NotCoveredError` where the order does not follow."""
         # Nothing has run yet, so that all executions so far are complete.
-        end = self.follow(self.course.body, State({pipe: self.whole for pipe in Pipe}))
-        if end.flags or end.held:
+        whole = (1 << len(self.course.work)) - 1
+        start = State({(pipe,): whole for pipe in _PIPES}) | State({(number,): 0 for number in range(32)})
+        if len(self.follow(self.course.body, dict(start))) != len(start):
             raise RefusedError("a flag is left over, or a buffer id is not released")
 
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The pairs of statements that need an order."""
-        return [
-            (first, second)
-            for second, bits in enumerate(self.rivals)
-            for first in range(len(self.rivals))
-            if bits >> first & 1
-        ]
-
     def follow(self, items: list[Any], state: State) -> State:
-        """The state after a body."""
+        """The state after a body; ``state`` may change."""
         for item in items:
             if isinstance(item, Work):
-                self.work(item, state)
+                missing = self.rivals[item.number] & ~(state[item.pipe,] | state[Pipe.S,])
+                if missing:
+                    self.unordered(self.course.work[missing.bit_length() - 1].op, item.op)
+                # It runs once more.
+                state = {key: bits & ~(1 << item.number) for key, bits in state.items()}
             elif isinstance(item, Signal):
                 self.signal(item, state)
-            elif isinstance(item, Loop):
-                state = self.loop(item, state)
+            elif isinstance(item, Branch):
+                ends = [self.follow(body, dict(state)) for body in item.bodies]
+                state = meet(ends if len(ends) > 1 else [*ends, state])
             else:
-                state = self.branch(item, state)
+                state = self.loop(item, state)
         return state
-
-    def work(self, one: Work, state: State) -> None:
-        """A statement runs: all that needs an order with it must be complete."""
-        missing = self.rivals[one.number] & ~(state.known[one.pipe] | state.known[Pipe.S])
-        if missing:
-            self.unordered(self.course.work[missing.bit_length() - 1].op, one.op)
-        state.forget(1 << one.number)
 
     def unordered(self, first: Operation, second: Operation) -> None:
         """Two statements are not in order."""
@@ -120,40 +83,35 @@ class Check:
 
     def signal(self, one: Signal, state: State) -> None:
         """A signal: what it carries are the statements that are complete when its pipe has done all before it."""
-        known, carried = state.known, state.known[one.source] | state.known[Pipe.S] | self.own[one.source]
-        key, lock = (one.source, one.target, one.number), (one.source, one.number)
+        carried = state[one.source,] | state[Pipe.S,] | self.own[one.source]
+        flag, lock, number = (one.source, one.target, one.number), (one.source, one.number), (one.number,)
+        key = flag if one.kind in ("set", "wait") else lock
+        if (one.kind in ("set", "get") and key in state) or (one.kind in ("wait", "release") and key not in state):
+            raise RefusedError(f"{one.op.name}: the flag or buffer id is not as it should be before it in the text")
         if one.kind == "set":
-            if key in state.flags:
-                raise RefusedError(f"{one.op.name}: the flag is set already")
-            state.flags[key] = carried
+            state[flag] = carried
         elif one.kind == "wait":
-            if key not in state.flags:
-                raise RefusedError(f"{one.op.name}: the flag is not set before it in the text")
-            known[one.target] |= state.flags.pop(key)
+            state[one.target,] |= state.pop(flag)
         elif one.kind == "get":
-            if lock in state.held:
-                raise RefusedError(f"{one.op.name}: the pipe holds the buffer id already")
-            state.held |= {lock}
-            known[one.source] |= state.released.get(one.number, 0)
+            state[lock] = 0
+            state[one.source,] |= state[number]
         elif one.kind == "release":
-            if lock not in state.held:
-                raise RefusedError(f"{one.op.name}: the pipe does not hold the buffer id")
-            state.held -= {lock}
-            state.released[one.number] = state.released.get(one.number, 0) | carried
+            del state[lock]
+            state[number] |= carried
         elif one.kind == "barrier":
-            known[one.source] = carried
+            state[one.source,] = carried
         else:
-            for pipe in one.drains:
-                known[Pipe.S] |= known[pipe] | self.own[pipe]
+            for pipe in one.drains & _PIPES:
+                state[Pipe.S,] |= state[pipe,] | self.own[pipe]
 
     def loop(self, one: Loop, state: State) -> State:
         """A loop: its invariant holds before it and after each iteration, so also at its end."""
         invariant = self.invariant(one, state)
-        if not state.implies(invariant):
+        if not implies(state, invariant):
             raise RefusedError(f"the invariant of loop {one.number} does not hold before it")
-        if not self.follow(one.body, invariant.copy()).implies(invariant):
+        if not implies(self.follow(one.body, dict(invariant)), invariant):
             raise RefusedError(f"an iteration of loop {one.number} does not keep its invariant")
-        return invariant.copy()
+        return dict(invariant)
 
     def invariant(self, one: Loop, state: State) -> State:
         """What the certificate states at the begin of each iteration."""
@@ -161,32 +119,21 @@ class Check:
             raise RefusedError(f"loop {one.number} has no invariant")
         return self.invariants[one.number]
 
-    def branch(self, one: Branch, state: State) -> State:
-        """What holds after each of the bodies, and without any of them."""
-        ends = [self.follow(body, state.copy()) for body in one.bodies]
-        if len(ends) == 1:
-            ends.append(state)
-        met: State | None = ends[0]
-        for end in ends[1:]:
-            met = None if met is None else met.meet(end)
-        if met is None:
-            raise NotCoveredError("flags or buffer ids that only some branches change are not covered")
-        return met
-
 
 # ------------------------------------------------------------ which statements need an order
 
 
 def _rivals(later: Work, course: Course) -> int:
     """The statements that must be complete before ``later``, as bits."""
-    return sum(1 << one.number for one in course.work if _compete(one, later, course.arch))
-
-
-def _compete(earlier: Work, later: Work, arch: str) -> bool:
-    return any(
-        _needs_order(earlier, later, first, second, arch) and _meet(earlier, later, first, second)
-        for first in earlier.accesses
-        for second in later.accesses
+    return sum(
+        1 << earlier.number
+        for earlier in course.work
+        if any(
+            _needs_order(earlier, later, first, second, course.arch)
+            and _meet(earlier, later, first.place, second.place, course.places.arguments)
+            for first in earlier.accesses
+            for second in later.accesses
+        )
     )
 
 
@@ -203,9 +150,8 @@ def _needs_order(earlier: Work, later: Work, first: Access, second: Access, arch
     return both and earlier.pipe in ((Pipe.MTE3, Pipe.FIX) if first.place.space == "gm" else (Pipe.MTE2,))
 
 
-def _meet(earlier: Work, later: Work, first: Access, second: Access) -> bool:
+def _meet(earlier: Work, later: Work, one: Place, other: Place, arguments: frozenset[SSAValue]) -> bool:
     """Whether an execution of ``earlier`` and a later one of ``later`` may touch a common byte."""
-    one, other = first.place, second.place
     if one.root is None or other.root is None:
         return True
     if one.root != other.root:
@@ -214,41 +160,20 @@ def _meet(earlier: Work, later: Work, first: Access, second: Access) -> bool:
         return False
     if one.view is None or one.view is not other.view or not one.sides or not other.sides:
         return True
-    if _are_apart(one.sides, other.sides):
-        return False
-    if one.sides != other.sides or not _moves(one.sides, earlier.loops, later.loops):
+    for (start, size), (begin, length) in zip(one.sides, other.sides, strict=True):
+        gap, fixed = begin.plus(start, -1), all(value in arguments for value, _ in (*start.terms, *begin.terms))
+        if fixed and not gap.terms and (gap.constant >= size or -gap.constant >= length):
+            return False
+    steps = all(
+        any(_steps(start, loop, arguments) >= max(size, 1) for start, size in one.sides) for loop in later.loops
+    )
+    if one.sides != other.sides or earlier.loops != later.loops or not steps:
         return True
     # In two iterations they are apart, so that they meet in one only if the earlier one is before the other in it.
     return earlier.number < later.number
 
 
-def _are_apart(one: Any, other: Any) -> bool:
-    """Whether parts of a view are disjoint in all iterations, by indices that do not change."""
-    for (start, size), (begin, length) in zip(one, other, strict=True):
-        fixed = all(_is_argument(value) for value, _ in (*start.terms, *begin.terms))
-        distance = begin.constant - start.constant
-        if fixed and start.terms == begin.terms and (distance >= size or -distance >= length):
-            return True
-    return False
-
-
-def _moves(sides: Any, loops: tuple[Loop, ...], others: tuple[Loop, ...]) -> bool:
-    """Whether parts of a view are disjoint in any two iterations: each loop moves one index on, alone, by its size."""
-    if loops != others:
-        return False
-    for loop in loops:
-        for start, size in sides:
-            factors = [factor for value, factor in start.terms if value is loop.counter]
-            rest = [value for value, _ in start.terms if value is not loop.counter]
-            step = abs(factors[0]) * (loop.step or 0) if factors else 0
-            if step >= size and step > 0 and all(map(_is_argument, rest)):
-                break
-        else:
-            return False
-    return True
-
-
-def _is_argument(value: Any) -> bool:
-    """Whether a value is an argument of the function."""
-    parent = None if isinstance(value.owner, Operation) else value.owner.parent_op()
-    return parent is not None and has_role(parent, Role.FUNCTION)
+def _steps(start: Sum, loop: Loop, arguments: frozenset[SSAValue]) -> int:
+    """How far each iteration of a loop moves an index that depends on nothing else but arguments."""
+    factors = [(value, abs(factor)) for value, factor in start.terms if value not in arguments]
+    return factors[0][1] * loop.step if len(factors) == 1 and factors[0][0] is loop.counter else 0

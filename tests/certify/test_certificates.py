@@ -5,10 +5,12 @@ Source: docs/reference/order-proof.md, "Certificates".
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import sys
 from collections import Counter
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -22,6 +24,7 @@ from sampling import sampled
 from spoiled_certificates import changed
 
 from pto_dialect.api import parse
+from pto_dialect.certify import write
 from pto_dialect.certify.certificate import verify
 from pto_dialect.certify.check import RefusedError
 from pto_dialect.certify.course import NotCoveredError
@@ -35,6 +38,7 @@ MAIN = import_module("pto_dialect.tools.pto_prove").main
 FILES = sorted(FOLDER.glob("*.pto"))
 
 
+@cache
 def certificates(text: str, name: str) -> dict[str, str]:
     """The certificates of the functions of a program that have one."""
     module = parse(text, name)
@@ -56,7 +60,7 @@ def test_only_functions_that_are_in_order_have_a_certificate(path: Path) -> None
 
 def test_half_of_the_known_proofs_have_a_certificate() -> None:
     found = sum(len(certificates(path.read_text(encoding="utf-8"), str(path))) for path in FILES)
-    assert found >= 152
+    assert found >= 155
 
 
 @pytest.mark.parametrize("path", sampled(FILES, 2), ids=lambda path: path.stem)
@@ -65,7 +69,8 @@ def test_spoiled_certificate_is_refused(path: Path) -> None:
     module = parse(text, str(path))
     accepted: Counter[str] = Counter()
     for line in certificates(text, str(path)).values():
-        for name, weakens, other in changed(line):
+        changes = list(changed(line))
+        for name, weakens, other in changes[:: max(1, len(changes) // 40)]:
             try:
                 verify(other, text, module)
             except (RefusedError, NotCoveredError):
@@ -80,7 +85,7 @@ def test_certificate_of_another_text_or_of_a_refuted_function_is_refused(path: P
     found = certificates(text, str(path))
     module = parse(text, str(path))
     for line in found.values():
-        with pytest.raises(RefusedError, match="another text"):
+        with pytest.raises(RefusedError, match="'program'"):
             verify(line, text + "\n", module)
     wrong = [one.name for one in read_programs(path) if one.kind == "refuted"]
     for line in found.values():
@@ -119,6 +124,21 @@ def test_certified_function_has_no_fault_whatever_memory_says(start: int) -> Non
         judge = Judge(answered, name)
         calls = [{"n": n, "s": s} for n in range(4) for s in range(6)]
         assert not any(judge.faults(call) for call in calls), name
+
+
+def test_checker_has_at_most_500_lines() -> None:
+    count = 0
+    for name in ("places", "course", "check", "certificate"):
+        source = (Path(write.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+        texts = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr) and is_text(node.value)]
+        without = {line for node in texts for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+        lines = enumerate(source.splitlines(), 1)
+        count += sum(bool(text.strip()) and text.lstrip()[0] != "#" and line not in without for line, text in lines)
+    assert count <= 500
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 LOCKED = """\
@@ -196,7 +216,7 @@ def test_command_writes_certificates_and_checks_them(tmp_path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     result = command("--check", out, path)
     assert result.exit_code == 1
-    assert "line 1: refused: it is for a program with another text" in result.stdout
+    assert "line 1: refused: its entry 'program' is another one" in result.stdout
 
 
 def test_check_needs_no_library_for_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +326,15 @@ WRAPS = """
     %other = arith.muli %wide, %c2 : index
     %first = arith.addi %one, %c128 : index
     %second = arith.subi %other, %c128 : index"""
+INNER = """
+    %%inner = pto.partition_view %%g, offsets = [%%n, %%c0], sizes = [%%n, %%c64] : !V -> !R
+    %%a = pto.partition_view %%inner, offsets = [%%c0, %%c0], sizes = [%%c1, %%c64] : !R -> !R
+    %%b = pto.partition_view %%g, offsets = [%%c1, %%c0], sizes = [%%c1, %%c64] : !V -> !R
+    pto.tload ins(%%a : !R) outs(%%x : !T)
+    pto.tstore ins(%%y : !T) outs(%%b : !R)
+    return"""
 OUTSIDE = [
+    pytest.param(INNER.replace("%%", "%"), id="part_of_a_part"),
     pytest.param(LOOP % ("i8", "i8"), id="counter_of_8_bits"),
     pytest.param(LOOP % ("i16", "i16"), id="counter_of_16_bits"),
     pytest.param(WRAPS + pair("%first, %c0", "%second, %c0"), id="product_of_8_bits"),
@@ -331,6 +359,25 @@ def test_parts_that_may_share_bytes_have_no_certificate(body: str) -> None:
     assert not is_certified(body)
 
 
+BEYOND = """
+    %%u = pto.castptr %%%s : !T -> !pto.ptr<f32, ub>
+    %%q = pto.addptr %%u, %%%s : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
+    %%one = arith.constant 1 : i64
+    %%bytes = arith.constant 256 : i64
+    pto.tload ins(%%f : !F) outs(%%%s : !T)
+    pto.mte_ub_gm %%q, %%p, %%bytes nburst(%%one, %%bytes, %%bytes)
+      : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+    return"""
+
+
+@pytest.mark.parametrize(
+    ("tile", "offset", "loaded", "certified"),
+    [("y", "c0", "x", True), ("x", "c0", "x", False), ("x", "c64", "y", False), ("x", "c0", "y", True)],
+)
+def test_pointer_reaches_beyond_its_tile(tile: str, offset: str, loaded: str, certified: bool) -> None:
+    assert is_certified(BEYOND % (tile, offset, loaded)) is certified
+
+
 def test_parts_of_a_view_that_moves_have_no_certificate() -> None:
     (view,) = [line for line in MOVING.splitlines(keepends=True) if "make_tensor_view" in line]
     assert is_certified(view.replace("%q", "%p") + MOVING.replace(view, ""))
@@ -348,5 +395,5 @@ def test_certificate_of_parts_that_are_apart_is_refused_for_parts_that_may_share
     source = PARTS % (LOOP % ("i32", "i32") if "scf.for" in body else pair("%c0, %c0", "%c1, %c0"))
     forged = json.loads(certificates(source, "parts.pto")["k"])
     program = hashlib.sha256(text.encode()).hexdigest()
-    with pytest.raises((RefusedError, NotCoveredError), match="its pairs of statements"):
+    with pytest.raises((RefusedError, NotCoveredError), match="'pairs'"):
         verify(json.dumps(forged | {"program": program}), text, parse(text))

@@ -59,43 +59,34 @@ def _changes(data: Data, count: int) -> Iterator[tuple[str, bool, Callable[[Data
 
 
 def _of_loop(loop: Data, number: int, count: int) -> Iterator[tuple[str, bool, Callable[[Data], Any]]]:
-    def numbers(path: tuple[Any, ...]) -> Iterator[tuple[str, bool, Callable[[Data], Any]]]:
-        def at(one: Data) -> Any:
-            found = one["loops"][number]
-            for key in path:
-                found = found[key]
-            return found
+    """Changes of an invariant. Its keys are pipes, flags (two pipes and an id), and ids with releases or holders."""
 
-        present = loop
-        for key in path:
-            present = present[key]
+    def invariant(one: Data) -> Data:
+        return one["loops"][number]
+
+    for key, present in loop.items():
         for statement in range(count):
             if statement in present:
-                yield "fact dropped", True, lambda one, s=statement: at(one).remove(s)
+                yield "fact dropped", True, lambda one, k=key, s=statement: invariant(one)[k].remove(s)
+                yield "fact twice", False, lambda one, k=key, s=statement: invariant(one)[k].append(s)
             else:
-                yield "fact added", False, lambda one, s=statement: at(one).append(s)
-        yield "fact about no statement", False, lambda one: at(one).append(count)
-
-    for pipe in loop["known"]:
-        yield from numbers(("known", pipe))
-        yield "pipe dropped", True, lambda one, p=pipe: one["loops"][number]["known"].pop(p)
-    for key in loop:
-        yield f"loop without {key}", False, lambda one, key=key: one["loops"][number].pop(key)
-    for index, flag in enumerate(loop["flags"]):
-        yield from numbers(("flags", index, 3))
-        yield "flag dropped", False, lambda one, i=index: one["loops"][number]["flags"].pop(i)
-        for at, values in ((0, PIPES), (1, PIPES), (2, range(9))):
-            for value in values:
-                if value != flag[at]:
+                yield (
+                    "fact added",
+                    False,
+                    lambda one, k=key, s=statement: invariant(one).update({k: sorted([*invariant(one)[k], s])}),
+                )
+        for statement in (-1, count, True, "0", None):
+            yield "fact about no statement", False, lambda one, k=key, s=statement: invariant(one)[k].append(s)
+        yield "key dropped", key.isdecimal(), lambda one, k=key: invariant(one).pop(k)
+        words = key.split()
+        for at, word in enumerate(words):
+            for other in PIPES if not word.isdecimal() else map(str, range(33)):
+                renamed = " ".join((*words[:at], other, *words[at + 1 :]))
+                if renamed != key:
                     yield (
-                        "another flag",
+                        "another key",
                         False,
-                        lambda one, i=index, at=at, v=value: one["loops"][number]["flags"][i].__setitem__(at, v),
+                        lambda one, k=key, r=renamed: invariant(one).update({r: invariant(one).pop(k)}),
                     )
-    yield "one flag more", False, lambda one: one["loops"][number]["flags"].append(["V", "MTE2", 7, []])
-    for index, _ in enumerate(loop["released"]):
-        yield from numbers(("released", index, 1))
-        yield "release dropped", True, lambda one, i=index: one["loops"][number]["released"].pop(i)
-    yield "one id more", False, lambda one: one["loops"][number]["held"].append(["V", 31])
-    for index in range(len(loop["held"])):
-        yield "id dropped", False, lambda one, i=index: one["loops"][number]["held"].pop(i)
+    for key in ("V MTE2 7", "V 31", "V V V", "V 0 0", "", "ALL", "V MTE2 8", "33", "V -1"):
+        yield "one key more", False, lambda one, k=key: invariant(one).setdefault(k, [])

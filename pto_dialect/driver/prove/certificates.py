@@ -86,7 +86,7 @@ def checked(certificates: Input, program: Input, target: str | None, stated: Col
 def _checked(lines: str, text: str, module: ModuleOp, target: str | None) -> Iterator[Checked]:
     for number, line in enumerate(lines.splitlines(), 1):
         try:
-            yield Checked(number, verify(line, text, module, target).function)
+            yield Checked(number, verify(line, text, module, target))
         except (RefusedError, NotCoveredError) as error:
             yield Checked(number, None, str(error))
         except RecursionError:
