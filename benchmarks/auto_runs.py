@@ -138,13 +138,13 @@ def outcome(path: Path, each: float, seen: Counter[str]) -> tuple[str, str]:
         return "take too long", ""
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--each", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     np.seterr(all="ignore")
     counts: Counter[str] = Counter()
     seen: Counter[str] = Counter()

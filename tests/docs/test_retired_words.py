@@ -7,10 +7,9 @@ spans) is not searched, nor are citations of pages and strings without a space.
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,9 @@ from markdown_pages import ROOT, pages, prose
 from pto_dialect.verify.engine.rule import RULES, load_all_rules
 
 CONVERTED = (
-    "benchmarks",
-    "docs",
-    "examples",
-    "lit-tests",
-    "pto_dialect",
-    "tests",
-    "tools",
+    *("benchmarks", "docs", "examples", "lit-tests", "tests", "tools"),
+    *(f"pto_dialect/{path.name}" for path in sorted((ROOT / "pto_dialect").iterdir()) if any(path.rglob("*.py"))),
+    *(f"pto_dialect/{path.name}" for path in sorted((ROOT / "pto_dialect").glob("*.py"))),
 )
 """Folders and files of Python whose docstrings and comments are searched."""
 
@@ -128,27 +123,47 @@ RETIRED = {
 _PATTERNS = {re.compile(pattern, re.IGNORECASE): instead for pattern, instead in RETIRED.items()}
 _SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
 _TARGET = re.compile(r"\]\([^()\s]+\)")
+_TOKEN = re.compile(r"""#[^\n]*|(\"{3}|'{3}|["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
+"""A comment or a string of Python."""
 _CITATION = re.compile(r'docs/[\w/-]+\.md(?:, "[^"]*")*')
+
+
+def _normal(text: str) -> str:
+    """A text in one line, without its code and citations."""
+    return _CITATION.sub("page", " ".join(_SPAN.sub("`code`", _TARGET.sub("]", text)).split()))
 
 
 def retired(text: str) -> Iterator[str]:
     """Retired phrases of a text, each with some context and what to write instead."""
-    text = _CITATION.sub("page", " ".join(_SPAN.sub("`code`", _TARGET.sub("]", text)).split()))
+    text = _normal(text)
     for pattern, instead in _PATTERNS.items():
         for match in pattern.finditer(text):
             context = text[max(match.start() - 40, 0) : match.end() + 30]
             yield f"{match[0]!r} in '…{context}…': write {instead}"
 
 
+def retired_in(texts: list[str]) -> list[str]:
+    """Retired phrases of many texts: one search of all of them together, as hardly any has one."""
+    normal = "\n\n".join(map(_normal, texts))
+    if not any(pattern.search(normal) for pattern in _PATTERNS):
+        return []
+    return [phrase for text in texts for phrase in retired(text)]
+
+
 def comments(source: str) -> Iterator[str]:
-    """Runs of comment lines, each as one text."""
+    """Comments, those on lines that follow each other as one text."""
     block: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            block.append(token.string.lstrip("#: "))
-        elif token.type != tokenize.NL and block:
+    end = 0
+    for token in _TOKEN.finditer(source):
+        if token[0][0] != "#":
+            continue
+        if block and not source[end : token.start()].isspace():
             yield " ".join(block)
             block = []
+        block.append(token[0].lstrip("#: "))
+        end = token.end()
+    if block:
+        yield " ".join(block)
 
 
 def is_docstring(node: ast.stmt) -> bool:
@@ -156,16 +171,16 @@ def is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def docstrings(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def docstrings(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Expr) and is_docstring(node):
             yield ast.literal_eval(node.value)
 
 
-def strings(tree: ast.Module) -> Iterator[str]:
+def strings(nodes: list[ast.AST]) -> Iterator[str]:
     """Messages and help texts: strings with a space that are no docstrings; values in f-strings count as code."""
-    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in node.values}
             parts = [str(part.value) if isinstance(part, ast.Constant) else "`x`" for part in node.values]
@@ -174,6 +189,7 @@ def strings(tree: ast.Module) -> Iterator[str]:
             yield node.value
 
 
+@cache
 def sources(entries: tuple[str, ...]) -> list[Path]:
     """Python files of folders and files, which must exist."""
     paths = [ROOT / entry for entry in entries]
@@ -189,12 +205,16 @@ def test_a_page_has_no_retired_phrase(page: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", CONVERTED)
-def test_docstrings_and_comments_have_no_retired_phrase(entry: str) -> None:
+def test_sources_have_no_retired_phrase(entry: str) -> None:
+    with_strings = set(sources(CONVERTED_STRINGS))
     found: dict[str, list[str]] = {}
     for path in sources((entry,)):
         source = path.read_text(encoding="utf-8")
-        texts = [*comments(source), *docstrings(ast.parse(source))]
-        found[path.relative_to(ROOT).as_posix()] = [phrase for text in texts for phrase in retired(text)]
+        nodes = list(ast.walk(ast.parse(source)))
+        texts = [*comments(source), *docstrings(nodes)]
+        if path in with_strings:
+            texts += [text for text in strings(nodes) if " " in text]
+        found[path.relative_to(ROOT).as_posix()] = retired_in(texts)
     assert {path: phrases for path, phrases in found.items() if phrases} == {}
 
 
@@ -203,17 +223,8 @@ def test_comments_of_headers_have_no_retired_phrase() -> None:
     found: dict[str, list[str]] = {}
     for path in (ROOT / "pto_dialect" / "cpp").rglob("*.h*"):
         texts = re.findall(r"//.*|/\*.*?\*/", path.read_text(encoding="utf-8"))
-        found[path.relative_to(ROOT).as_posix()] = [phrase for text in texts for phrase in retired(text)]
+        found[path.relative_to(ROOT).as_posix()] = retired_in(texts)
     assert found
-    assert {path: phrases for path, phrases in found.items() if phrases} == {}
-
-
-@pytest.mark.parametrize("entry", CONVERTED_STRINGS)
-def test_messages_and_help_texts_have_no_retired_phrase(entry: str) -> None:
-    found: dict[str, list[str]] = {}
-    for path in sources((entry,)):
-        texts = [text for text in strings(ast.parse(path.read_text(encoding="utf-8"))) if " " in text]
-        found[path.relative_to(ROOT).as_posix()] = [phrase for text in texts for phrase in retired(text)]
     assert {path: phrases for path, phrases in found.items() if phrases} == {}
 
 
@@ -263,7 +274,7 @@ def test_ordinary_english_passes(text: str) -> None:
 
 def test_comments_docstrings_and_messages_are_separate() -> None:
     source = '"""One."""\n# two\n# three\nx = f"four {x} five"  # six\n"""Seven."""\ny = "eight nine"\n'
-    tree = ast.parse(source)
+    nodes = list(ast.walk(ast.parse(source)))
     assert list(comments(source)) == ["two three", "six"]
-    assert list(docstrings(tree)) == ["One.", "Seven."]
-    assert sorted(strings(tree)) == ["eight nine", "four `x` five"]
+    assert list(docstrings(nodes)) == ["One.", "Seven."]
+    assert sorted(strings(nodes)) == ["eight nine", "four `x` five"]
