@@ -14,12 +14,14 @@ from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.facts.operation_form import form_of
+from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.assign_memory.pack import bound
 from pto_dialect.passes.assign_memory.plan import memory_plans
 
-_GAIN = {Pipe.MTE2: 4, Pipe.MTE3: 3, Pipe.FIX: 3, Pipe.MTE1: 2}
-"""How much it brings that a pipe need not wait for a tile: those to and from global memory are the slowest."""
+_GLOBAL = (Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
+"""Pipes that move tiles to and from global memory, which takes about twice as long as an operation on them."""
 
 
 def slots_that_fit(
@@ -39,7 +41,8 @@ def slots_that_fit(
         buffers = {buffer.op: buffer for buffer in plan.addresses}
         if plan.capacity is None or plan.bound > plan.capacity:
             continue
-        mine = sorted((tile for tile in loops if tile in buffers), key=lambda tile: _gain(tile, profile.arch))
+        gains = {tile: _gain(tile, loop, profile.arch) for tile, loop in loops.items() if tile in buffers}
+        mine = sorted(gains, key=gains.__getitem__)
         before = {tile: (buffers[tile].size, buffers[tile].first, buffers[tile].last) for tile in mine}
         for tile in mine:
             # A tile with several slots is needed in all of its loop.
@@ -57,9 +60,26 @@ def slots_that_fit(
     return slots
 
 
-def _gain(tile: AllocTileOp, arch: str) -> tuple[int, int]:
-    """A number to compare what slots bring."""
-    users = [use.operation for use in tile.result.uses]
-    pipes = {form_of(op, arch).pipe for op in users if isinstance(op, PtoOp)}
-    gain = max((_GAIN.get(pipe, 1) for pipe in pipes if pipe is not None), default=0)
-    return gain, buffer_extent(tile.result.type, arch)
+def _gain(tile: AllocTileOp, loop: Operation, arch: str) -> tuple[int, bool, int]:
+    """A number to compare what slots bring: the work from the first to the last use of a tile in an iteration. With
+    one slot the next iteration begins all of it afterwards, with two it may begin before."""
+    users = {use.operation for use in tile.result.uses}
+    work = since = 0
+    loaded = False
+    for op in walk(loop):
+        if op in users:
+            work += since + _work(op, arch)
+            since = 0
+            loaded |= isinstance(op, PtoOp) and form_of(op, arch).pipe is Pipe.MTE2
+        elif work:
+            since += _work(op, arch)
+    return work, loaded, buffer_extent(tile.result.type, arch)
+
+
+def _work(op: Operation, arch: str) -> int:
+    """About how long an operation takes, as the bytes of its largest tile."""
+    pipe = form_of(op, arch).pipe if isinstance(op, PtoOp) else None
+    if pipe is None:
+        return 0
+    tiles = [value.type for value in op.operands if isinstance(value.type, TileBufType)]
+    return max((buffer_extent(tile, arch) for tile in tiles), default=0) * (2 if pipe in _GLOBAL else 1)

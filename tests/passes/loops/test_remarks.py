@@ -67,6 +67,14 @@ def test_fewer_slots_where_all_do_not_fit():
     assert text.count("count=2> ->") == 2
 
 
+def test_tile_in_use_for_most_of_an_iteration_has_slots_first():
+    """The first operation alone reads what is loaded; all others compute in what is stored."""
+    more = f"pto.tadd ins(%t1, %t1 : {TILE}, {TILE}) outs(%t1 : {TILE})\n    pto.tstore"
+    text, said = passed(program(2).replace("pto.tstore", more).replace("192x64", "256x64"), "double-buffer")
+    assert said == ["%t0 gets one slot: 2 slots of it do not fit beside those of tiles that gain more"]
+    assert "%t1_slots = pto.alloc_multi_tile" in text
+
+
 def test_slots_for_loads_come_first():
     text, said = passed(program(2).replace("192x64", "256x64"), "double-buffer", "assign-memory")
     assert said == ["%t1 gets one slot: 2 slots of it do not fit beside those of tiles that gain more"]
