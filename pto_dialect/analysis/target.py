@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.targets.choice import TargetChoice, resolve_target
+from pto_dialect.targets.choice import PROFILE_NAMES, TargetChoice, get_profile, resolve_target
 from pto_dialect.targets.op_availability import MICRO_LEVELS
 from pto_dialect.targets.profile import Profile
 
@@ -40,6 +40,22 @@ def target_choice(op: Operation, option: str | None) -> TargetChoice:
 def profile_of(op: Operation, option: str | None) -> Profile:
     """The profile of the target of ``op``."""
     return target_choice(op, option).profile
+
+
+def note_on_default(op: Operation, option: str | None, space: str, needed: int) -> str:
+    """A sentence for a memory ``space`` that is too small for ``needed`` bytes, if ``op`` runs on a chip that nobody
+    named and another one has as much; empty otherwise."""
+    choice = target_choice(op, option)
+    if choice.explicit:
+        return ""
+    for name in PROFILE_NAMES:
+        capacity = get_profile(name).capacity.get(space)
+        if name != choice.profile.name and capacity is not None and needed <= capacity:
+            return (
+                f"the module names no target and runs as {choice.profile.name}; {space} of {name} has {capacity} "
+                f'bytes: --target {name}, or the attribute pto.target_arch = "{name}", runs it there'
+            )
+    return ""
 
 
 def _text(op: Operation, name: str) -> str | None:

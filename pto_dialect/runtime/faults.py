@@ -17,18 +17,23 @@ class Fault(Exception):
     source location and reports a diagnostic (docs/reference/instrumentation.md, "Findings").
 
     Attributes: rule: kebab-case id of the violated rule, e.g. ``mem-oob``, ``mem-align``, ``unmodelled``. message: what
-    happened, with the values involved. notes: further lines that help the reader, possibly empty.
+    happened, with the values involved. notes: further lines that help the reader, possibly empty. needed: the memory
+    that is too small for an access, and the bytes that it would need.
     """
 
     rule: str
     message: str
     notes: tuple[str, ...]
+    needed: tuple[str, int] | None
 
-    def __init__(self, rule: str, message: str, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, rule: str, message: str, notes: tuple[str, ...] = (), needed: tuple[str, int] | None = None
+    ) -> None:
         super().__init__(rule, message, notes)
         self.rule = rule
         self.message = message
         self.notes = notes
+        self.needed = needed
 
     def __str__(self) -> str:
         return "\n".join((f"{self.rule}: {self.message}", *(f"  note: {note}" for note in self.notes)))

@@ -202,6 +202,7 @@ class Arena:
             raise Fault(
                 "mem-oob",
                 f"{what}: bytes [{low}, {high}) are outside {self.label}, which has {self.capacity} bytes",
+                needed=(self.space, high),
             )
 
     def __repr__(self) -> str:

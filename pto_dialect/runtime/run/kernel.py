@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.accel import enabled
 from pto_dialect.analysis.pipe_order import has_manual_synchronization
-from pto_dialect.analysis.target import profile_of
+from pto_dialect.analysis.target import note_on_default, profile_of
 from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.facts.operation_form import pipe_of
@@ -87,6 +87,7 @@ class CompiledKernel:
         group: Group | None = None,
     ) -> None:
         self.group = group
+        self._target = target
         if group is None:
             assert module is not None
             symbols = Symbols(module)
@@ -421,7 +422,10 @@ class CompiledKernel:
         message = fault.message
         if fault.rule == OUT_OF_MEMORY:
             message = f"{f'@{self.entry}' if near is self.function else near.name} {message}"
-        return ProgramError(fault.rule, message, span_of(near), fault.notes, near)
+        notes = fault.notes
+        if fault.needed is not None and (note := note_on_default(self.function, self._target, *fault.needed)):
+            notes = (*notes, note)
+        return ProgramError(fault.rule, message, span_of(near), notes, near)
 
     def out_of_memory(self, error: MemoryError) -> ProgramError:
         """Returns the error of a run that exhausted the memory, at the operation that allocated it."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pto_dialect
-from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.faults import exhausted
 from pto_dialect.runtime.group_api import _is_position
 from pto_dialect.runtime.tasks import parse_order
@@ -82,3 +82,24 @@ def test_arrays_that_are_taken_as_they_are(make: Any, works: Any, place: int) ->
     else:
         with pytest.raises(BindingError):
             kernel(*given)
+
+
+HIGH_TILE = """func.func @k(%p: !pto.ptr<f32>) attributes {pto.entry} {
+  %at = arith.constant 200000 : i64
+  %one = arith.constant 1.0 : f32
+  %t = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 64x64xf32>
+  pto.texpands ins(%one : f32) outs(%t : !pto.tile_buf<vec, 64x64xf32>)
+  return
+}"""
+
+
+@pytest.mark.parametrize(("text", "target", "named"), [
+    (HIGH_TILE, None, True), (HIGH_TILE, "a2a3", False), (HIGH_TILE.replace("200000", "250000"), None, False),
+])  # fmt: skip
+def test_chip_that_nobody_named(text: str, target: str | None, named: bool) -> None:
+    """A tile beyond the memory of a2a3, which a module without a target runs as, fits that of a5 at 200000."""
+    kernel = pto_dialect.compile(pto_dialect.parse(text), target=target, verify=False)
+    with pytest.raises(ProgramError) as raised:
+        kernel(np.zeros(1, np.float32))
+    notes = " ".join(raised.value.notes)
+    assert ("--target a5, or the attribute pto.target_arch" in notes) == named
