@@ -210,14 +210,16 @@ def innermost(part: Item | Sequence) -> Iterator[Leaf | Signal]:
 
 
 class Users(NamedTuple):
-    """The pipes that touch each memory in a sequence, and all that it has work or signals for."""
+    """The pipes that touch each memory in a sequence, and all that it has work or signals for. ``streams``: vector
+    operations may overlap each other."""
 
     spaces: Mapping[str, frozenset[int]]
     pipes: frozenset[int]
+    streams: bool
 
 
-def users_of(sequence: Sequence) -> Users:
-    """Who does something in a sequence."""
+def users_of(sequence: Sequence, arch: str) -> Users:
+    """Who does something in a sequence on a chip of ``arch``."""
     spaces: dict[str, set[int]] = {}
     pipes = {SCALAR}
     for part in innermost(sequence):
@@ -227,4 +229,4 @@ def users_of(sequence: Sequence) -> Users:
                 spaces.setdefault(location.space, set()).add(part.pipe)
         else:
             pipes |= {part.source, part.target}
-    return Users({space: frozenset(users) for space, users in spaces.items()}, frozenset(pipes))
+    return Users({space: frozenset(users) for space, users in spaces.items()}, frozenset(pipes), arch == "a2a3")

@@ -33,6 +33,8 @@ SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
 
 _CALLS = Role.CALL | Role.LAUNCH
+_ELEMENT_WRITES = Role.ELEMENT_STORE | Role.ATOMIC
+_SIGNALS = Role.CORES | Role.PEERS
 
 
 class Reader:
@@ -58,7 +60,7 @@ class Reader:
         # If there are sections for one kind of core, it also runs the code outside of them.
         alone = {section_of(inner) for inner in walk(op)} <= {self.side, "simt", ""}
         sequence = self._sequence(region.block, (), self.side is None or alone)
-        self.users = users_of(sequence)
+        self.users = users_of(sequence, self.arch)
         return sequence
 
     def _sequence(self, block: Block, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Sequence:
@@ -80,7 +82,7 @@ class Reader:
                 into.items.append(item)
 
     def _item(self, op: Operation, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Item | None:
-        if has_role(op, Role.LOOP):
+        if op.regions and has_role(op, Role.LOOP):
             return self._loop(op, path, mine)
         if op.regions and has_role(op, Role.CHOICE):
             branches = [self._sequence(region.block, path, mine) for region in op.regions if region.blocks]
@@ -138,7 +140,7 @@ class Reader:
             raise UnsupportedError(op, f"{op.name} is not followed")
         if has_role(op, Role.ELEMENT_LOAD):
             return Leaf(op, SCALAR, locations, (), path=path)
-        if not has_role(op, Role.ELEMENT_STORE | Role.ATOMIC):
+        if not has_role(op, _ELEMENT_WRITES):
             return None
         return Leaf(op, SCALAR, locations, locations, path=path, asynchronous=True)
 
@@ -158,7 +160,7 @@ class Reader:
             return Leaf(op, SCALAR, reads, writes, True, path=path)
         if op_spec(type(op)).pipes:
             raise UnsupportedError(op, f"{op.name} works on several pipes")
-        signals = has_role(op, Role.CORES | Role.PEERS)
+        signals = has_role(op, _SIGNALS)
         if signals:
             # Whoever is signalled may look at all that cores share, and may have written it.
             everywhere = tuple(MemoryLocation(space, None) for space in SHARED)

@@ -17,10 +17,11 @@ from pto_dialect.ir.core.base import Pipe
 
 from . import items
 from .items import NUMBER, PIPES, SCALAR, Choice, Flag, Leaf, Users
-from .locations import MemoryLocation
+from .locations import GLOBAL, MemoryLocation
 
 COUNT = len(PIPES)
 _V = NUMBER[Pipe.V]
+_MTE2 = NUMBER[Pipe.MTE2]
 FEW = 24
 """Accesses to one memory that are kept without asking who may still depend on them."""
 Clocks = tuple[tuple[int, ...], ...]
@@ -53,11 +54,7 @@ class Access(NamedTuple):
             return ()
         start, stop = location.start, location.stop
         assert stop is not None
-        return [
-            one
-            for one in known
-            if one.location.start < start or (end := one.location.stop) is None or not one.location.start <= end <= stop
-        ]
+        return [one for one in known if (at := one.location).start < start or (end := at.stop) is None or end > stop]
 
 
 Gone = TypeVar("Gone", bound="State")
@@ -122,6 +119,15 @@ class State:
             learn(row, scalar)
             self.heard[pipe] = scalar.copy()
         return row
+
+    def issue_all(self, pipes: Iterable[int]) -> None:
+        """The same for each of ``pipes``."""
+        scalar = self.clock[SCALAR]
+        heard: list[int] | None = None
+        for pipe in pipes:
+            if pipe != SCALAR and scalar != self.heard[pipe]:
+                learn(self.clock[pipe], scalar)
+                heard = self.heard[pipe] = heard or scalar.copy()
 
     def set(self, flag: Flag) -> None:
         """``flag`` is set: it carries what its source knows, and that its work is done."""
@@ -198,21 +204,27 @@ class State:
                 retained = set(map(id, outside))
                 known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in retained]
         if self.users is not None and len(known) >= self.limits.get(key, self.few):
-            known = self._open(known, self.users.spaces[location.space])
-            self.limits[key] = max(self.few, 2 * len(known))
+            known = self._open(known, self.users, location.space)
+            self.limits[key] = len(known) + self.few
         self.accesses[key] = (*known, access)
 
-    def _open(self, known: Sequence[Access], users: frozenset[int]) -> list[Access]:
-        """Those of ``known`` that some pipe among ``users`` may not know to be done."""
+    def _open(self, known: Sequence[Access], users: Users, space: str) -> list[Access]:
+        """Those of ``known``, all of the memory ``space``, that some pipe among ``users`` may not know to be done."""
         all_ = self.clock[SCALAR]
-        others = [min((self.clock[q][p] for q in users if q != p), default=self.now) for p in range(COUNT)]
+        pipes = users.spaces[space]
+        others = [min((self.clock[q][p] for q in pipes if q != p), default=self.now) for p in range(COUNT)]
         least = [max(pair) for pair in zip(others, all_, strict=False)]
         both = [min(number, max(all_[p], self.clock[p][p])) for p, number in enumerate(least)]
+        # Whether a pipe may depend on its own accesses: :func:`.dependences.must_synchronize`.
+        writes = [both[p] if space == GLOBAL or p == _MTE2 else number for p, number in enumerate(least)]
+        reads = least
+        if users.streams:
+            reads = [both[p] if p == _V else number for p, number in enumerate(reads)]
+            writes = [both[p] if p == _V else number for p, number in enumerate(writes)]
         return [
             one
             for one in known
-            # A pipe may depend on its own writes; on its own reads only that of the vector unit does.
-            if one.number > (both if one.writes or one.leaf.pipe == _V else least)[one.leaf.pipe]
+            if one.number > (writes if one.writes else reads)[one.leaf.pipe]
             and (one.leaf.pipe != SCALAR or one.asynchronous)
         ]
 
@@ -289,9 +301,8 @@ def merged(before: State, ways: list[State]) -> State:
     state = before.copy()
     pipes = range(COUNT) if before.users is None else before.users.pipes
     for way in ways:
-        for pipe in pipes:
-            # The scalar unit issues all later operations, with its knowledge from this path.
-            way.issue(pipe)
+        # The scalar unit issues all later operations, with its knowledge from this path.
+        way.issue_all(pipes)
     state.now = max(way.now for way in ways)
     state.heard = [None] * COUNT
     _join_clocks(state, before.last, ways, pipes)
@@ -299,7 +310,9 @@ def merged(before: State, ways: list[State]) -> State:
         state.last[pipe] = max(way.last[pipe] for way in ways)
         # The state before is not used again: its list is reused.
         state.done[pipe] = before.done[pipe]
-        state.done[pipe] += _ascending([way.done[pipe] for way in ways])
+        done = [way.done[pipe] for way in ways if way.done[pipe]]
+        if done:
+            state.done[pipe] += _ascending(done)
     accesses: dict[Hashable, list[tuple[Access, ...]]] = {}
     for way in ways:
         for key, all_ in way.accesses.items():
@@ -314,9 +327,10 @@ def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iter
     now = state.now
     for source, last in enumerate(before):
         paths = [(way.clock, way.done[source]) for way in ways]
-        if not last and not any(done for _, done in paths):
+        if not any(done for _, done in paths):
             for target in pipes:
-                state.clock[target][source] = now
+                least = min([clock[target][source] for clock, _ in paths]) if last else last
+                state.clock[target][source] = least if least < last else now
             continue
         for target in pipes:
             least = now
@@ -333,10 +347,7 @@ def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iter
 
 def _ascending(lists: list[list[int]]) -> list[int]:
     """The numbers of all lists, each of which ascends, in ascending order."""
-    some = [numbers for numbers in lists if numbers]
-    if len(some) < 2:
-        return some[0] if some else []
-    return sorted({number for numbers in some for number in numbers})
+    return lists[0] if len(lists) == 1 else sorted(set[int]().union(*lists))
 
 
 def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:

@@ -169,11 +169,12 @@ class LiveRanges:
         if not any(use.writes for use in uses):
             return
         outside = set(ancestors(buffer.op))
+        needed = max((use.time for use in uses if use.needs), default=-1)
         for loop in dict.fromkeys(loop for use in uses for loop in use.around):
             if loop.op in outside and not self.passed[loop].alias(value).is_possible:
                 continue
             flow, (begin, end) = self.flows[loop], self.spans[loop]
-            left = value not in flow.killed and any(use.needs and use.time > end for use in uses)
+            left = value not in flow.killed and needed > end
             if left or value in flow.exposed:
                 buffer.carried.append((begin, end))
                 buffer.first, buffer.last = min(buffer.first, begin), max(buffer.last, end)

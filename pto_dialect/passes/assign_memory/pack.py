@@ -8,7 +8,6 @@ docs/reference/memory-planning.md, "Packing".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 from random import Random
 
 from pto_dialect.ir.core.extents import round_up
@@ -76,22 +75,44 @@ def pack(
     free = [buffer for buffer in buffers if buffer not in fixed]
     least = bound(buffers)
     best: dict[Buffer, int] | None = None
+    rivals = _Rivals([*fixed, *free], share)
     for order in ORDERS[1:2] if share is never else ORDERS:
-        addresses = _pack_in_order(sorted(free, key=order), fixed, share)
+        addresses = _pack_in_order(sorted(free, key=order), fixed, rivals)
         if best is None or top_of(addresses) < top_of(best):
             best = addresses
         if top_of(best) <= least:
             return best
     # Where sharing is limited, the bound says nothing about what can be reached.
     assert best is not None
-    return _improved(best, fixed, least) if share is always else best
+    return _improved(best, fixed, least, rivals) if share is always else best
 
 
-def _pack_in_order(order: Sequence[Buffer], fixed: Mapping[Buffer, int], share: Share) -> dict[Buffer, int]:
+class _Rivals:
+    """Which buffers may not share bytes, for each of ``buffers``: pairs are compared once for all orders."""
+
+    def __init__(self, buffers: Sequence[Buffer], share: Share) -> None:
+        self.apart: dict[Buffer, list[tuple[Buffer, int]]] = {buffer: [] for buffer in buffers}
+        """With the bytes that each keeps to itself."""
+        self.heritage: dict[Buffer, set[Buffer]] = {buffer: set() for buffer in buffers}
+        """Those of them that a buffer inherits from: it may lie exactly where one of them lies."""
+        extents = {buffer: buffer.extent for buffer in buffers}
+        for number, one in enumerate(buffers):
+            for other in buffers[:number]:
+                shares = share(one, other)
+                if shares and not one.overlaps(other):
+                    continue
+                self.apart[one].append((other, extents[other]))
+                self.apart[other].append((one, extents[one]))
+                if shares and one.inherits(other):
+                    self.heritage[one].add(other)
+                    self.heritage[other].add(one)
+
+
+def _pack_in_order(order: Sequence[Buffer], fixed: Mapping[Buffer, int], rivals: _Rivals) -> dict[Buffer, int]:
     """The lowest place for one buffer after the other."""
     addresses = dict(fixed)
     for buffer in order:
-        addresses[buffer] = _lowest(buffer, addresses, share)
+        addresses[buffer] = _lowest(buffer, addresses, rivals)
     return addresses
 
 
@@ -100,12 +121,12 @@ def top_of(addresses: Mapping[Buffer, int]) -> int:
     return max((at + buffer.size for buffer, at in addresses.items()), default=0)
 
 
-def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) -> dict[Buffer, int]:
+def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int, rivals: _Rivals) -> dict[Buffer, int]:
     """The same buffers with a lower peak, if a change of the order gives one: a buffer that reaches the peak is placed
     earlier, at random by how much, and the new order stays unless it is worse."""
     random = Random(0)
     order = sorted((buffer for buffer in best if buffer not in fixed), key=best.__getitem__)
-    packed = _pack_in_order(order, fixed, always)
+    packed = _pack_in_order(order, fixed, rivals)
     for _ in range(min(_TRIES, _STEPS // max(1, len(best)) ** 3)):
         peak = top_of(packed)
         if peak < top_of(best):
@@ -118,34 +139,37 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int) 
         number = random.choice(highest)
         changed = order[:number] + order[number + 1 :]
         changed.insert(random.randint(0, number), order[number])
-        improved = _pack_in_order(changed, fixed, always)
+        improved = _pack_in_order(changed, fixed, rivals)
         if top_of(improved) <= peak:
             order, packed = changed, improved
     return best if top_of(best) <= top_of(packed) else packed
 
 
-def _lowest(buffer: Buffer, placed: dict[Buffer, int], share: Share) -> int:
+def _lowest(buffer: Buffer, placed: dict[Buffer, int], rivals: _Rivals) -> int:
     """The lowest address at which ``buffer`` shares nothing that it must not share."""
     extent, align = buffer.extent, buffer.align
-    rivals = [
-        (at, at + other.extent, other)
-        for other, at in placed.items()
-        if buffer.overlaps(other) or not share(buffer, other)
-    ]
-    # It may lie exactly where one lies that it inherits from.
-    for start in sorted({at for at, _, other in rivals if buffer.inherits(other) and at % align == 0}):
-        if all(
-            stop <= start or start + extent <= at or (start == at and buffer.inherits(other) and share(buffer, other))
-            for at, stop, other in rivals
-        ):
-            heritage = start
-            break
-    else:
-        heritage = None
+    taken = sorted((at, at + size) for other, size in rivals.apart[buffer] if (at := placed.get(other)) is not None)
     start = 0
-    for at, stop, _ in sorted(rivals, key=itemgetter(0)):
+    for at, stop in taken:
         if at >= start + extent:
             break
         if stop > start:
             start = round_up(stop, align)
-    return start if heritage is None else min(start, heritage)
+    same = rivals.heritage[buffer]
+    # It may lie exactly where one lies that it inherits from.
+    for inherited in sorted({placed[other] for other in same if other in placed and placed[other] % align == 0}):
+        if inherited >= start:
+            break
+        if _is_free(buffer, inherited, placed, rivals):
+            return inherited
+    return start
+
+
+def _is_free(buffer: Buffer, start: int, placed: dict[Buffer, int], rivals: _Rivals) -> bool:
+    """Whether ``buffer`` may lie at ``start``, where others lie only if it inherits their bytes."""
+    same = rivals.heritage[buffer]
+    return all(
+        at + size <= start or start + buffer.extent <= at or (start == at and other in same)
+        for other, size in rivals.apart[buffer]
+        if (at := placed.get(other)) is not None
+    )

@@ -115,9 +115,11 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
             buffer.first, buffer.last = 0, end
         by_space[buffer.space].append(buffer)
 
+    known = all(order.known for order in orders)
+
     @cache
     def safe(one: Buffer, other: Buffer) -> bool:
-        return all(order.ordered(one.op.results[0], other.op.results[0]) for order in orders)
+        return known and all(order.ordered(one.op.results[0], other.op.results[0]) for order in orders)
 
     share = {"max": always, "safe": safe, "none": never}[reuse]
     groups = groups_of(function, HandleLocations(profile), buffers)

@@ -176,6 +176,8 @@ def _over(space: str, fixed: dict[Buffer, int]) -> dict[Buffer, int]:
 
 def _shared(share: Share, leaders: dict[Buffer, Group]) -> Share:
     """Whether two operands may share bytes, and all that lies where they lie."""
+    if not leaders:
+        return share
 
     def both(one: Buffer, other: Buffer) -> bool:
         if one not in leaders and other not in leaders:

@@ -173,12 +173,15 @@ class Follower(Runner):
         for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
             for location in locations:
                 start, stop = location.start, location.stop
-                known = stop is not None
-                for access in state.earlier(location):
+                earlier = state.earlier(location)
+                if stop is not None:
+                    earlier = [
+                        one
+                        for one in earlier
+                        if (end := (at := one.location).stop) is None or (at.start < stop and start < end)
+                    ]
+                for access in earlier:
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
-                        continue
-                    other = access.location
-                    if known and other.stop is not None and (other.stop <= start or stop <= other.start):
                         continue
                     if self._within(access, leaf, state) or not must_synchronize(
                         access, leaf, location, writes, state, self.arch

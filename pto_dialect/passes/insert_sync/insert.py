@@ -34,6 +34,7 @@ from .write import write
 _RULES = read_rules("passes")
 UNSUPPORTED = _RULES["insert-sync-unsupported"]
 NOT_SYNCHRONIZED = _RULES["insert-sync-left-alone"]
+_SETS_FLAG = Role.PIPES | Role.SETS
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def ordered(function: Operation) -> bool:
 
 def own_flag(function: Operation) -> Operation | None:
     """The first flag or lock of a function."""
-    flags = (op for op in walk(function) if (Role.PIPES | Role.SETS) in roles_of(op) or has_role(op, Role.LOCK))
+    flags = (op for op in walk(function) if _SETS_FLAG in roles_of(op) or has_role(op, Role.LOCK))
     return next(flags, None)
 
 

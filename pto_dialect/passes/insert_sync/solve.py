@@ -8,7 +8,7 @@ docs/reference/synchronisation.md, "Placement".
 
 from __future__ import annotations
 
-from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence, innermost
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state_of
 
@@ -20,7 +20,7 @@ from .slots import assign_slot_ids, chosen_by, common_slot, sharing_reason
 def solve(sequence: Sequence, reader: Reader) -> None:
     """Gives ``sequence`` and all that is in it the flags and barriers that they need."""
     _solve_inner(sequence, reader)
-    _Solver(Follower(reader, sequence, None), sequence).run(_state(reader))
+    _Solver(Follower(reader, sequence, None), sequence).run(State(reader.users))
 
 
 def _solve_inner(sequence: Sequence, reader: Reader) -> None:
@@ -36,14 +36,18 @@ def _solve_inner(sequence: Sequence, reader: Reader) -> None:
                 solve(branch, reader)
 
 
-def _state(reader: Reader) -> State:
+def _state(loop: Loop, reader: Reader) -> State:
+    """What nothing is known in yet, with channels between iterations where ``loop`` uses slots that a run chooses."""
+    leaves = (leaf for leaf in innermost(loop.body) if isinstance(leaf, Leaf))
+    if not any(chosen_by(location) for leaf in leaves for location in (*leaf.reads, *leaf.writes)):
+        return State(reader.users)
     return state_of(sum(index.constant_value is None for index in reader.places.indices))(reader.users)
 
 
 def _iterations(loop: Loop, reader: Reader) -> None:
     """What one iteration needs by itself, and of the one before."""
     solver = _Solver(Follower(reader, loop.body, loop), loop.body)
-    state = solver.run(_state(reader))
+    state = solver.run(_state(loop, reader))
     solver.earlier = solver.marks
     solver.loop = loop
     state.iteration = 1
