@@ -1,5 +1,7 @@
 """Which accesses later ones stand for. Source: docs/reference/synchronisation.md, "Dependences"."""
 
+import pytest
+
 from pto_dialect.analysis.affine import AffineExpr
 from pto_dialect.api import parse
 from pto_dialect.ir.core.base import Pipe
@@ -46,7 +48,7 @@ def test_bytes_that_are_not_known_stand_for_nothing():
 
 def test_what_everybody_knows_to_be_done_is_forgotten():
     """Only V and MTE2 touch this memory: V knows the loads up to number 3, MTE2 only those up to 2 of its own."""
-    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2))))
+    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2)), False))
     state.few = 4
     for number in range(1, 5):
         place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
@@ -57,10 +59,22 @@ def test_what_everybody_knows_to_be_done_is_forgotten():
 
 
 def test_nothing_is_forgotten_of_which_another_pipe_does_not_know():
-    state = State(Users({"ub": frozenset((V, MTE2, MTE3))}, frozenset((V, MTE2, MTE3))))
+    state = State(Users({"ub": frozenset((V, MTE2, MTE3))}, frozenset((V, MTE2, MTE3)), False))
     state.few = 1
     for number in range(1, 4):
         place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
         state.clock[V][MTE2] = state.clock[MTE2][MTE2] = number - 1
         state.record(Access(Leaf(OP, MTE2, (), ()), number, True, place, 0), keep_reads=False)
     assert [access.number for access in state.earlier(MemoryLocation("ub", "bytes", 0, 999))] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("streams", "remembered"), [(False, [3]), (True, [1, 2, 3])])
+def test_vector_unit_depends_on_its_own_writes_where_it_streams(streams: bool, remembered: list[int]):
+    """MTE2 knows both writes of V to be done, V does not: only on a chip whose vector operations overlap it matters."""
+    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2)), streams))
+    state.few = 2
+    for number in range(1, 4):
+        place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
+        state.clock[MTE2][V] = number - 1
+        state.record(Access(Leaf(OP, V, (), ()), number, True, place, 0), keep_reads=streams)
+    assert [access.number for access in state.earlier(MemoryLocation("ub", "bytes", 0, 999))] == remembered
