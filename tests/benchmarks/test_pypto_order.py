@@ -80,8 +80,9 @@ def test_what_tests_hold(tmp_path: Path) -> None:
     lines += [{"test": name, "seconds": {"wall": 0.3}, "peak": 1 << 60} for name in large]
     (tmp_path / "like").write_text("".join(json.dumps(line) + "\n" for line in [{"collected": 6}, *lines]))
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PYPTO_LOCKS": str(tmp_path / "locks")}
-    environment["PYPTO_LIKE"] = str(tmp_path / "like")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "pypto_order", "-p", "no:cacheprovider", "-c", os.devnull]
+    environment |= {"PYPTO_LIKE": str(tmp_path / "like"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull]
+    command += ["-p", "xdist", "-p", "pypto_order", "-p", "no:cacheprovider"]
     command += ["--rootdir", str(tmp_path), "-n", "3", "--maxschedchunk=1", "test_held.py"]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

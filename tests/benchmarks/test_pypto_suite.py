@@ -57,9 +57,10 @@ def log(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
     (tmp_path / "test_a.py").write_text(COUNTED)
     (tmp_path / "test_b.py").write_text("import no_such_module\n")
     environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PYPTO_TIMES": str(tmp_path / "log.jsonl")}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "pypto_times", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(tmp_path), "--continue-on-collection-errors", str(tmp_path)]
-    command += ["-n", str(request.param)] if request.param else []
+    command += ["-p", "xdist", "-n", str(request.param)] if request.param else []
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     return tmp_path / "log.jsonl"

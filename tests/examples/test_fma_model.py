@@ -48,10 +48,10 @@ def same_bits(a: np.ndarray, b: np.ndarray, init: np.ndarray | None = None) -> b
 def test_random(dtype: type, spread: int) -> None:
     """Operands of like and of very different sizes (the latter need integers of any length)."""
     rng = np.random.default_rng(spread)
-    sizes = np.exp2(rng.integers(-spread, spread + 1, (6, 24)))
-    a = (rng.standard_normal((6, 24)) * sizes).astype(dtype)
-    b = rng.standard_normal((24, 5)).astype(dtype)
-    for init in (None, rng.standard_normal((1, 5)), 1e6 * rng.standard_normal((6, 5))):
+    sizes = np.exp2(rng.integers(-spread, spread + 1, (4, 16)))
+    a = (rng.standard_normal((4, 16)) * sizes).astype(dtype)
+    b = rng.standard_normal((16, 3)).astype(dtype)
+    for init in (None, rng.standard_normal((1, 3)), 1e6 * rng.standard_normal((4, 3))):
         assert same_bits(a, b, None if init is None else init.astype(np.float32))
 
 

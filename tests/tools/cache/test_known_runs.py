@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from sampling import sampled
 
 CHECKOUT = Path(__file__).parents[3]
 LAUNCH = f"""
@@ -107,7 +108,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return found
 
 
-@pytest.mark.parametrize("words", LINES, ids=" ".join)
+@pytest.mark.parametrize("words", sampled(LINES, 2), ids=" ".join)
 def test_a_command_that_came_before_gives_its_answer_without_click(place: Place, words: list[str]) -> None:
     line = [word.format(tree=place.tree("same")) for word in words]
     plain, _ = place.opt("--no-cache", *line)
@@ -191,7 +192,7 @@ CPP_CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("change", CPP_CHANGES)
+@pytest.mark.parametrize("change", sampled(CPP_CHANGES, 2))
 def test_a_cpp_kernel_is_compiled_again_when_something_has_changed(change: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     for name in ("headers", "first"):
@@ -221,7 +222,7 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("way", HIDDEN)
+@pytest.mark.parametrize("way", sampled(HIDDEN, 3))
 def test_a_file_that_is_asked_for_in_a_hidden_way_is_seen(way: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     (tmp_path / "has.h").write_text("#define HAS __has_include\n")
@@ -235,7 +236,7 @@ def test_a_file_that_is_asked_for_in_a_hidden_way_is_seen(way: str, tmp_path: Pa
     assert b"constant 7" in place.opt(*line)[0].stdout
 
 
-@pytest.mark.parametrize("word", ["__TIME__", "__DATE__", "__TIMESTAMP__"])
+@pytest.mark.parametrize("word", sampled(["__TIME__", "__DATE__", "__TIMESTAMP__"], 3))
 def test_a_kernel_that_reads_the_time_is_not_kept(word: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     text = KERNEL.replace("#include <size.h>\n", '#include "size.h"\n')
