@@ -37,9 +37,12 @@ def folders_locked(paths: Iterable[str]) -> Iterator[None]:
 def atomic_write(path: str | os.PathLike[str], data: bytes | str, kind: str | None = None) -> None:
     """Replace the content of ``path`` with ``data`` (text as UTF-8, line ends untouched), as :func:`replacing` does.
 
-    Raises ``OSError`` if the file cannot be written, ``UnicodeEncodeError`` for text that is not Unicode.
+    In pages, bytes of names that are not UTF-8 become escapes, which are those of JSON too.
+
+    Raises ``OSError`` if the file cannot be written, ``UnicodeEncodeError`` for other text that is not Unicode.
     """
-    payload = data.encode("utf-8") if isinstance(data, str) else data
+    errors = "backslashreplace" if kind == "page" else "strict"
+    payload = data.encode("utf-8", errors) if isinstance(data, str) else data
     with replacing(path, kind) as stream:
         stream.write(payload)
 

@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
         return compare_digest(given[0].encode(), self.key.encode())
 
     def _answer(self, code: int, kind: str, text: str) -> None:
-        content = text.encode()
+        content = text.encode(errors="backslashreplace")
         self.send_response(code)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))

@@ -117,6 +117,11 @@ def test_unencodable_text_touches_nothing(tmp_path: Path) -> None:
     assert content(tmp_path) == {"out.pto": b"old"}
 
 
+def test_a_page_has_names_that_are_not_utf_8_as_escapes(tmp_path: Path) -> None:
+    atomic_write(tmp_path / "out.html", "@k\udc80", "page")
+    assert content(tmp_path) == {"out.html": b"@k\\udc80"}
+
+
 def test_write_protection_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "out.pto"
     path.write_text("old")

@@ -26,13 +26,21 @@ _SCALAR_LIKE = re.compile(r"[su]?i\d+|bf16|f\d+\w*|tf32|index|none")
 _RESERVED = frozenset(("true", "false", "ins", "outs", "fp"))
 
 
+def text_bytes(text: str) -> bytes:
+    """Returns the bytes of a string of a program: UTF-8, and the bytes of lone surrogates that stand for others."""
+    try:
+        return text.encode("utf-8", errors="surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", errors="surrogatepass")
+
+
 def string_literal(text: str) -> str:
     r"""Returns ``text`` as a quoted literal; characters other than printable ASCII become ``\\HH`` escapes of their
-    UTF-8 bytes."""
+    bytes."""
     if _PRINTABLE.fullmatch(text):
         return f'"{text}"'
     parts: list[str] = []
-    for byte in text.encode("utf-8", errors="surrogatepass"):
+    for byte in text_bytes(text):
         if byte == 0x5C:
             parts.append("\\\\")
         elif 0x20 <= byte < 0x7F and byte != 0x22:

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.diagnostics.remedies.names import attribute_form, choose, replace
 from pto_dialect.diagnostics.suggest import did_you_mean, near_hint, near_words
+from pto_dialect.ir.core.attribute_text import text_bytes
 from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, EnumAttr, OpaqueAttr, enum_attr
 from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, is_float, type_text
@@ -38,18 +39,21 @@ STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "o
 
 
 def unescape(text: str) -> str:
-    r"""Returns the value of a string literal written with its quotes; ``\\HH`` escapes are UTF-8 bytes."""
+    r"""Returns the value of a string literal written with its quotes; ``\\HH`` escapes are bytes.
+
+    Bytes that are not UTF-8 become lone surrogates, as in names of files, so that they are written as they were.
+    """
     if "\\" not in text:
         return text[1:-1]
     data = bytearray()
     position = 1
     for found in _ESCAPE.finditer(text, 1, len(text) - 1):
-        data += text[position : found.start()].encode()
+        data += text_bytes(text[position : found.start()])
         simple, code = found.groups()
         data += {"n": b"\n", "t": b"\t", '"': b'"', "\\": b"\\"}[simple] if simple else bytes([int(code, 16)])
         position = found.end()
-    data += text[position:-1].encode()
-    return data.decode("utf-8", errors="replace")
+    data += text_bytes(text[position:-1])
+    return data.decode("utf-8", errors="surrogateescape")
 
 
 _UNITS = {"PIPE_VECTOR": "PIPE_V", "PIPE_SCALAR": "PIPE_S", "PIPE_MATRIX": "PIPE_M"}

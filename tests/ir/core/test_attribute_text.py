@@ -19,7 +19,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.attribute_text import attribute_text, dictionary_text, string_literal, symbol_name
+from pto_dialect.ir.core.attribute_text import (
+    attribute_text,
+    dictionary_text,
+    string_literal,
+    symbol_name,
+    text_bytes,
+)
 from pto_dialect.ir.core.attributes import ENUMS, OpaqueAttr, enum_attr
 from pto_dialect.ir.core.float_text import float_bits, float_text
 from pto_dialect.syntax.compare import same_attribute
@@ -235,6 +241,17 @@ def test_elements_that_do_not_fit_are_errors(text: str) -> None:
 )
 def test_string_spelling(text: str, literal: str) -> None:
     assert string_literal(text) == literal
+
+
+@given(st.binary(max_size=30))
+def test_bytes_in_escapes_are_read_and_written_as_they_are(content: bytes) -> None:
+    literal = "".join(f"\\{byte:02X}" for byte in content)
+    module, found = parsed(f'module attributes {{a = "{literal}", "b{literal}" = @"c{literal}"}} {{}}')
+    assert not found
+    assert text_bytes(module.attributes["a"].data) == content
+    once = print_module(module)
+    assert print_module(parsed(once)[0]) == once
+    assert string_literal(content.decode(errors="surrogateescape")) in once
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute as XAttribute
 from xdsl.ir import TypeAttribute
 
 from pto_dialect.diagnostics.refused import RefusedProgram
-from pto_dialect.ir.core.attribute_text import attribute_text
+from pto_dialect.ir.core.attribute_text import attribute_text, text_bytes
 from pto_dialect.ir.core.types import PtoType
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.types.attributes import literals_of, parse_attribute
@@ -219,6 +219,8 @@ class StringAttr(Attribute):
     def get(value: str | bytes, context: Context | None = None) -> StringAttr:
         """Returns the attribute of a string."""
         need_context(context)
+        if isinstance(value, bytes):
+            return wrap(xb.StringAttr(value.decode(errors="surrogateescape")))
         return wrap(xb.StringAttr(plain_text(value, "the value of StringAttr.get")))
 
     @staticmethod
@@ -228,13 +230,13 @@ class StringAttr(Attribute):
 
     @property
     def value(self) -> str:
-        """The string."""
-        return self._x.data  # pyright: ignore[reportAttributeAccessIssue]
+        """The string; ``UnicodeDecodeError`` for bytes that are not UTF-8."""
+        return self.value_bytes.decode()
 
     @property
     def value_bytes(self) -> bytes:
-        """The string in UTF-8."""
-        return self.value.encode()
+        """The bytes of the string."""
+        return text_bytes(self._x.data)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class _SymbolRef(Attribute):

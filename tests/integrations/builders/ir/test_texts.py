@@ -58,10 +58,18 @@ def test_half_of_a_surrogate_pair_is_refused(act: Callable[[str], Any]) -> None:
         act(HALF)
 
 
-@pytest.mark.parametrize("act", [StringAttr.get, Module.parse])
-def test_bytes_that_are_not_utf_8_are_refused(act: Callable[[bytes], Any]) -> None:
+def test_a_program_that_is_not_utf_8_is_refused() -> None:
     with pytest.raises(ValueError, match="is not UTF-8: byte 1 is 0x80"):
-        act(b"a\x80")
+        Module.parse(b"a\x80")
+
+
+def test_a_string_of_other_bytes_has_no_text() -> None:
+    made = StringAttr.get(b"a\x80")
+    assert made.value_bytes == b"a\x80"
+    assert str(made) == '"a\\80"'
+    assert Attribute.parse(str(made)) == made
+    with pytest.raises(UnicodeDecodeError):
+        _ = made.value
 
 
 @pytest.mark.parametrize("name", ["ä", "\U0001f600", '"', "\n", "\0"])
