@@ -6,7 +6,8 @@
 A TREE is a checkout of PTOAS, with PTODSL in `ptodsl/`, or of huawei-csl/pto-dsl. `kernels` imports each file that
 decorates functions with `jit` and compiles them with their default constants; `programs` runs each file as its user
 would, so that its own comparison decides; `tests` runs files of tests with pytest. Each file has a process of its own,
-which ends after `--limit` seconds. `--list` names a file with one path a line, relative to the trees.
+which ends after `--limit` seconds of a processor, whatever else the machine does. `--list` names a file with one path a
+line, relative to the trees.
 
 PyTorch has to be installed for most programs. Agreement is counted where a program has launched a kernel and has ended
 without an error. With `--sanitize` the findings of each program are listed.
@@ -18,6 +19,8 @@ import argparse
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -32,6 +35,8 @@ _USES = re.compile(r"^\s*(?:from\s+ptodsl\b|import\s+ptodsl\b|from\s+mlir|from\s
 _DECORATED = re.compile(r"@(?:\w+\.)?jit\b|to_ir_module")
 _MAIN = re.compile(r"""^if __name__ == ["']__main__["']|auto_main\(""", re.MULTILINE)
 _NUMBERS = re.compile(r"(\d+) (passed|failed|error|skipped|deselected|xfailed)")
+_WAITED = 20
+"""How much longer than its seconds of a processor a process may take by the clock."""
 MARK = "\x01ptodsl-corpus "
 """Begins the line in which a process reports."""
 
@@ -90,13 +95,16 @@ def environment(task: Task) -> dict[str, str]:
 def carry_out(task: Task, sanitize: bool, limit: float) -> dict[str, Any]:
     """The outcome of one task: what its process has reported."""
     command = [sys.executable, __file__, "--child", task.kind, str(task.path), *(["--sanitize"] if sanitize else [])]
+    command += [f"--limit={limit:g}"]
     told: dict[str, Any] = {"name": task.name, "kind": task.kind}
     folder = task.path.parent
     try:
         done = subprocess.run(command, cwd=folder, env=environment(task), capture_output=True, text=True,
-                              errors="replace", timeout=limit)  # fmt: skip
+                              errors="replace", timeout=_WAITED * limit)  # fmt: skip
     except subprocess.TimeoutExpired:
-        return {**told, "ok": False, "reason": f"ended after {limit:g} s"}
+        return {**told, "ok": False, "reason": f"ended after {_WAITED * limit:g} s by the clock"}
+    if done.returncode == -signal.SIGXCPU:
+        return {**told, "ok": False, "reason": f"ended after {limit:g} s of a processor"}
     lines = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
     if not lines:
         last = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
@@ -107,8 +115,9 @@ def carry_out(task: Task, sanitize: bool, limit: float) -> dict[str, Any]:
 # What the process of a file does.
 
 
-def child(kind: str, path: str, sanitize: bool) -> None:
+def child(kind: str, path: str, sanitize: bool, limit: float) -> None:
     """Does it, and reports."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
     sys.path[0] = os.path.dirname(path)
     sys.argv = [path]
     from pto_dialect.integrations.builders import install
@@ -131,7 +140,8 @@ def child(kind: str, path: str, sanitize: bool) -> None:
     findings = Counter(f"{one.severity.name.lower()} {one.rule}" for event in launches for one in event.findings)
     texts = sorted({_place(one) for event in launches for one in event.findings})
     report = {**found, "launches": len(launches), "findings": dict(findings), "texts": texts[:20]}
-    print(f"\n{MARK}{json.dumps(report)}", flush=True)
+    used = sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(f"\n{MARK}{json.dumps({**report, 'seconds': round(used, 1)})}", flush=True)
     os._exit(0)
 
 
@@ -262,7 +272,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         kind, path = options.child
-        child(kind, path, options.sanitize)
+        child(kind, path, options.sanitize, options.limit)
         return
     listed = options.list.read_text().split() if options.list else None
     trees = [tree.resolve() for tree in options.trees]
@@ -272,7 +282,8 @@ def main() -> None:
         for one in pool.map(lambda task: carry_out(task, options.sanitize, options.limit), tasks):
             outcomes.append(one)
             state = "ok  " if one["ok"] else "FAIL"
-            print(f"{state} {one['kind']:<8} {one['name']} {one.get('reason', '')}", flush=True)
+            seconds = f" ({one['seconds']:g} s)" if "seconds" in one else ""
+            print(f"{state} {one['kind']:<8} {one['name']}{seconds} {one.get('reason', '')}", flush=True)
             for text in one.get("texts", ()):
                 print(f"       {text}")
             if options.log:

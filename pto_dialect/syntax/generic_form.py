@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 from xdsl.ir import Attribute, Operation
@@ -57,13 +58,10 @@ def _distributions(
 def complete_flags(name: str, declared: frozenset[str], properties: dict[str, Attribute]) -> None:
     """Converts the flags of an arithmetic operation to the form of the custom syntax, in place."""
     flagged = CORE_SHAPES.get(name) in ("OP_SAME", "OP_COMPARE")
-    for key, spelled, read in (
-        ("fastmath", "#arith.fastmath", _fastmath),
-        ("overflowFlags", "#arith.overflow", _overflow),
-    ):
+    for key, spelled, read in _FLAGS:
         value = properties.get(key)
         if value is None and flagged and key in declared:
-            found = read(["none"])
+            found = _no_flags(read)
         elif isinstance(value, OpaqueAttr) and value.data.partition("<")[0] == spelled:
             words = value.data.partition("<")[2].rstrip(">").split(",")
             found = read([word.strip() for word in words])
@@ -95,6 +93,11 @@ def _overflow(words: list[str]) -> Attribute | None:
         return IntegerOverflowAttr("none")
     by_name = {flag.value: flag for flag in IntegerOverflowFlag}
     return IntegerOverflowAttr([by_name[w] for w in words]) if all(w in by_name for w in words) else None
+
+
+@cache
+def _no_flags(read: Callable[[list[str]], Attribute | None]) -> Attribute | None:
+    return read(["none"])
 
 
 _FLAGS = (("fastmath", "#arith.fastmath", _fastmath), ("overflowFlags", "#arith.overflow", _overflow))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
@@ -22,6 +23,7 @@ from pto_dialect.diagnostics.source import SourceFile
 # pyright: reportPrivateUsage=false
 
 _new = object.__new__
+_set = object.__setattr__
 
 
 @cache
@@ -70,6 +72,18 @@ def new_operation(
     op.properties = properties
     op.attributes = attributes
     return op
+
+
+def new_integer(number: int, type_: IntegerType | IndexType) -> IntegerAttr:
+    """The attribute of a number that its type has, with the sign that the type gives to its bits."""
+    if not enabled("construction"):
+        return IntegerAttr(number, type_)
+    data = _new(IntAttr)
+    _set(data, "data", number)
+    made = _new(IntegerAttr)
+    _set(made, "value", data)
+    _set(made, "type", type_)
+    return made
 
 
 def append_operation(block: Block, op: Operation) -> None:

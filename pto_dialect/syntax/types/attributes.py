@@ -256,5 +256,5 @@ def literals_of(type_: builtin.IntegerType | builtin.IndexType) -> tuple[int, in
     width = type_.width.data if isinstance(type_, builtin.IntegerType) else 64
     signedness = type_.signedness.data if isinstance(type_, builtin.IntegerType) else builtin.Signedness.SIGNLESS
     least = 0 if signedness is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
-    bits = width - 1 if signedness is builtin.Signedness.SIGNED else width
+    bits = max(width - 1, 0) if signedness is builtin.Signedness.SIGNED else width
     return least, (1 << bits) - 1

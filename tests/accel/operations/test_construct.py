@@ -5,10 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
-from pto_dialect.accel.operations.construct import append_operation, has_defaults, new_operation, operation_like
+from pto_dialect.accel.operations.construct import (
+    append_operation,
+    has_defaults,
+    new_integer,
+    new_operation,
+    operation_like,
+)
 from pto_dialect.accel.operations.template import OperationTemplate, sharing_keys
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
@@ -117,6 +123,13 @@ def test_operations_made_directly_can_be_changed() -> None:
     op.detach()
     op.erase()
     assert block.is_empty and second.first_use is None
+
+
+@pytest.mark.parametrize("type_", [i32, IndexType()])
+def test_integers_made_directly(type_: IndexType) -> None:
+    made, expected = new_integer(-7, type_), IntegerAttr(-7, type_)
+    assert made == expected and hash(made) == hash(expected) and repr(made) == repr(expected)
+    assert made.parameters == expected.parameters
 
 
 def test_classes_with_defaults() -> None:

@@ -43,6 +43,8 @@ class IntegerOverflowFlags(IntEnum):
 
 
 def _predicate(enum: type[IntEnum]) -> Any:
+    attributes = [xb.IntegerAttr(int(one), xb.i64) for one in enum]
+
     def convert(value: Any) -> XAttribute:
         if isinstance(value, str):
             names = {one.lower(): enum[one] for one in enum.__members__}
@@ -51,7 +53,7 @@ def _predicate(enum: type[IntEnum]) -> Any:
             value = names[value.lower()]
         if not isinstance(value, int) or not 0 <= value < len(enum):
             raise ValueError(f"the value is a {enum.__name__}, found {value!r}")
-        return xb.IntegerAttr(int(value), xb.i64)
+        return attributes[value]
 
     return convert
 

@@ -10,6 +10,7 @@ from xdsl.dialects import builtin as xb
 from xdsl.ir import Attribute as XAttribute
 from xdsl.ir import TypeAttribute
 
+from pto_dialect.accel.operations.construct import new_integer
 from pto_dialect.diagnostics.refused import RefusedProgram
 from pto_dialect.ir.core.attribute_text import attribute_text, text_bytes
 from pto_dialect.ir.core.types import PtoType
@@ -194,7 +195,11 @@ def integer_attribute(value: object, type_: xb.IntegerType | xb.IndexType, what:
     if not least <= number <= most:
         shown = number if number.bit_length() <= 128 else f"a number of {number.bit_length()} bits"
         raise ValueError(f"{shown} does not fit into {type_}, which has {least} to {most}")
-    return xb.IntegerAttr(number, type_, truncate_bits=True)
+    if least < 0 and isinstance(type_, xb.IntegerType):
+        # A literal of all bits of a type without a sign is the negative number that has them.
+        half = 1 << type_.width.data >> 1
+        number = (number + half) % (1 << type_.width.data) - half
+    return new_integer(number, type_)
 
 
 @wraps(xb.UnitAttr)

@@ -31,6 +31,18 @@ def core_properties(cls: type[Operation]) -> frozenset[str]:
     return frozenset(cls.get_irdl_definition().properties) if issubclass(cls, IRDLOperation) else frozenset()
 
 
+@cache
+def _makes_directly(cls: type[Operation], stated: frozenset[str]) -> bool:
+    """Whether creating an operation with these properties fills in nothing."""
+    if not has_defaults(cls):
+        return True
+    if not issubclass(cls, IRDLOperation):
+        return False
+    definition = cls.get_irdl_definition()
+    filled = [*definition.properties.items(), *definition.attributes.items()]
+    return all(name in stated for name, one in filled if one.default_value is not None)
+
+
 def canonical_attributes(cls: type[PtoOp], attributes: dict[str, Attribute]) -> None:
     """Gives attributes their declared names, and drops those with their default value, in place."""
     for alias, name in ATTRIBUTE_ALIASES.get(cls.name, {}).items():
@@ -98,7 +110,7 @@ def assemble(
         for key in [key for key in attributes if key in declared]:
             properties[key] = attributes.pop(key)
         complete_flags(cls.name, declared, properties)
-    if successors or has_defaults(cls):
+    if successors or not _makes_directly(cls, frozenset(properties)):
         op = cls.create(
             operands=operands,
             result_types=results,
