@@ -249,7 +249,8 @@ class LoopNumbers(Numbers):
 
 def after_loop(numbers: Numbers, op: Operation, index: int) -> Expr | None:
     """What a loop gives at its end: the carried number after its last iteration."""
-    trial = numbers.copy()
+    # What its body computed is about other iterations.
+    trial = numbers.outside(op)
     bounds = Bounds(trial, op)
     bind_carried(trial, op, bounds)
     carried = trial.number(op.regions[0].block.args[index + 1])

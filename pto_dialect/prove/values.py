@@ -17,6 +17,7 @@ from pto_dialect.analysis.launcher_arguments import LAUNCHER_VALUES
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.spec import Effect
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
 from .expressions import (
@@ -140,6 +141,17 @@ class Numbers:
         other = type(self)(self.launch, self.loops, self.calls)
         other._known, other._conditions = dict(self._known), dict(self._conditions)
         other._bound = set(self._bound)
+        return other
+
+    def outside(self, op: Operation) -> Self:
+        """Another object that knows as much, but nothing of the values inside of ``op``."""
+        other = self.copy()
+        blocks = [block for inner in walk(op) for region in inner.regions for block in region.blocks]
+        inside = {value for block in blocks for one in block.ops for value in one.results}
+        for value in inside.union(*(block.args for block in blocks)):
+            other._known.pop(value, None)
+            other._conditions.pop(value, None)
+            other._bound.discard(value)
         return other
 
     # ------------------------------------------------------------ numbers
