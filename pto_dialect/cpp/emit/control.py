@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from pto_dialect.ir.core import types as t
 
 from .carried import End, Insertion, begin, bind_tensor, changes, insert, is_tensor, merge
+from .ctypes import unsigned
 from .errors import fail
-from .expression import Expr, binary, quoted
+from .expression import Expr, binary, cast, quoted
 from .writer import View, Writer, emits
 
 if TYPE_CHECKING:
@@ -130,9 +131,10 @@ def emit_for(op: Operation, w: Writer) -> None:
     number = w.get(step, op)
     advance = f"++{name}" if number.number == 1 else f"{name} += {number.text}"
     type_ = w.type(counter.type, op)
-    head = (
-        f"for ({type_}{name} = {w.get(first, op).text}; {binary('<', Expr(name), w.get(end, op)).text}; {advance}) {{"
-    )
+    compared = (Expr(name), w.get(end, op))
+    if "unsignedCmp" in op.attributes:
+        compared = (cast(unsigned(counter.type), compared[0]), cast(unsigned(counter.type), compared[1]))
+    head = f"for ({type_}{name} = {w.get(first, op).text}; {binary('<', *compared).text}; {advance}) {{"
     with w.block(head):
         for value, view in tensors.items():
             bind_tensor(value, view, op, w)

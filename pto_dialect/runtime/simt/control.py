@@ -39,6 +39,26 @@ class Loop:
         return items.both(mask, self.number < self.trips)
 
 
+class UnsignedLoop(Loop):
+    """A loop whose bounds are compared as unsigned numbers."""
+
+    __slots__ = ()
+
+    def __init__(self, items: WorkItems, mask: Mask, lower: Array, upper: Array, step: Array) -> None:
+        # Without their first bit, signed numbers are in the order of the unsigned ones.
+        half = _least(lower)
+        super().__init__(items, mask, lower ^ half, upper ^ half, step)
+
+    @property
+    def index(self) -> Array:
+        """The index of this iteration."""
+        return super().index ^ _least(self.lower)
+
+
+def _least(numbers: Array) -> Array:
+    return np.array(np.iinfo(numbers.dtype).min, numbers.dtype)
+
+
 class LivelockDetector:
     """Detects that a loop, in which memory changes by atomic updates alone, repeats a state: it does not terminate.
     Work-items that have left the loop continue after it when all others have left it as well."""

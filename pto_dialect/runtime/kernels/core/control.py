@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IndexType, IntegerType, StringAttr
@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core_dialects.branches import BranchEdge, branch_edges, flag_of
-from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.compile.generator import Generator, integer_width
 from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.numerics.unset import with_value
@@ -36,10 +36,17 @@ def check_step(step: int) -> int:
     return step
 
 
+def unsigned_indices(lower: int, upper: int, step: int, width: int) -> Iterator[int]:
+    """The indices of a loop whose bounds are compared as unsigned numbers of ``width`` bits."""
+    mask, half = (1 << width) - 1, 1 << (width - 1)
+    for bits in range(lower & mask, upper & mask, check_step(step)):
+        yield (bits ^ half) - half
+
+
 @kernel("scf.for")
 def for_loop(op: Operation, g: Generator) -> None:
-    """Runs the body for each index from lower to upper bound; yielded values are passed to the next iteration. Raises
-    ``Fault`` (``scf-step``) at run time for a step below 1."""
+    """Runs the body for each index from lower to upper bound, which an ``unsigned`` loop compares as unsigned numbers;
+    yielded values are passed to the next iteration. Raises ``Fault`` (``scf-step``) at run time for a step below 1."""
     lower, upper, step = (g.name(named(op, name)) for name in ("lb", "ub", "step"))
     initial = listed(op, "iter_args")
     body = op.regions[0].block
@@ -49,7 +56,10 @@ def for_loop(op: Operation, g: Generator) -> None:
     index = g.bind(body.args[0])
     for argument, result in zip(body.args[1:], op.results, strict=True):
         g.names[argument] = str(g.name(result))
-    with g.emitter.block(f"for {index} in range({lower}, {upper}, {g.argument(check_step)}({step})):"):
+    indices = f"range({lower}, {upper}, {g.argument(check_step)}({step}))"
+    if "unsignedCmp" in op.attributes:
+        indices = f"{g.argument(unsigned_indices)}({lower}, {upper}, {step}, {integer_width(body.args[0].type) or 64})"
+    with g.emitter.block(f"for {index} in {indices}:"):
         run_block(body, op.results, g)
 
 

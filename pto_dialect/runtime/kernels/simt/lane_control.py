@@ -21,7 +21,7 @@ from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.simt.code import is_body
-from pto_dialect.runtime.simt.control import LivelockDetector, Loop, branches, finish, next_block
+from pto_dialect.runtime.simt.control import LivelockDetector, Loop, UnsignedLoop, branches, finish, next_block
 from pto_dialect.runtime.simt.items import Mask, WorkItems
 from pto_dialect.runtime.simt.scope import is_number
 from pto_dialect.runtime.simt.selection import merge
@@ -109,7 +109,8 @@ def for_loop(op: Operation, g: Generator) -> None:
     bounds = [lane(named(op, name), g) for name in ("lb", "ub", "step")]
     body = op.regions[0].block
     loop = g.emitter.fresh("loop")
-    _line(g, loop, invoke(g, Loop, ITEMS, mask_of(g), *bounds))
+    kind = UnsignedLoop if "unsignedCmp" in op.attributes else Loop
+    _line(g, loop, invoke(g, kind, ITEMS, mask_of(g), *bounds))
     for argument, result, value in zip(body.args[1:], op.results, listed(op, "iter_args"), strict=True):
         text = lane(value, g)
         _line(g, g.bind(result), text)

@@ -311,3 +311,24 @@ def test_steps_are_positive(loop: str, mode: str) -> None:
     with pytest.raises(ProgramError) as caught:
         apply(mode, lines, np.array([2, 0], np.int32))
     assert caught.value.rule == "scf-step"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_unsigned_loop_compares_bounds_without_sign(mode: str) -> None:
+    lines = """
+      %end = arith.addi %a, %i5 : i32
+      %r = scf.for unsigned %i = %a to %end step %i2 iter_args(%s = %i0) -> (i32) : i32 {
+        %twice = arith.addi %s, %s : i32
+        %t = arith.addi %twice, %i : i32
+        scf.yield %t : i32
+      }
+    """
+    values = np.array([0, 2, -4, -9, 2**31 - 3, 2**31 - 1], np.int32)
+
+    def model(a: int) -> int:
+        s = 0
+        for bits in range(a % 2**32, (a + 5) % 2**32, 2):
+            s = 2 * s + bits
+        return (s + 2**31) % 2**32 - 2**31
+
+    assert apply(mode, lines, values) == [model(x) for x in values.tolist()]
