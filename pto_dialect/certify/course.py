@@ -156,8 +156,9 @@ class Course:
             if not is_for(one) and not is_if(one) and not is_while(one):
                 self._follows(one)
             if isinstance(one, PtoOp):
-                _require(form_of(one, self.arch).pipe in (None, Pipe.V), one)
-                found |= dict.fromkeys(self.places.accesses(one))
+                accesses = self.places.accesses(one)
+                _require(not accesses or form_of(one, self.arch).pipe in (None, Pipe.V), one)
+                found |= dict.fromkeys(accesses)
         return self._work(op, Pipe.V, list(found))
 
     def _leaf(self, op: PtoOp) -> list[Any]:
