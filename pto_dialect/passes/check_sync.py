@@ -85,17 +85,24 @@ class CheckSyncPass(PtoPass):
         found = list(judged(function, self.target))
         open_ = [one for one in found if one.rule == UNDECIDED.id]
         proofs = self._proofs(module, function) if open_ else []
-        for diagnostic in (*proofs, *(one for one in found if not proofs or one not in open_)):
-            engine.report(diagnostic)
+        # What is known to be wrong at a place is reported once.
+        known = {one.span for one in (*engine.diagnostics, *found) if one not in open_}
+        for diagnostic in (*found, *proofs):
+            if diagnostic in proofs and diagnostic.span in known:
+                continue
+            if not proofs or diagnostic not in open_:
+                engine.report(diagnostic)
 
     def _proofs(self, module: ModuleOp, function: Operation) -> list[Diagnostic]:
-        """The verdicts of the prover about a function; none unless all of them are proofs."""
+        """The verdicts of the prover about a function: proofs if all are, else those that refute its order."""
         from pto_dialect.prove.decide import Answer  # deferred: start-up
         from pto_dialect.prove.functions import verdicts  # deferred: start-up
         from pto_dialect.prove.report import diagnostic_of  # deferred: start-up
 
         found = list(verdicts(module, self.target, entry=_symbol(function)))
-        return [diagnostic_of(one) for one in found] if all(one.answer is Answer.PROVEN for one in found) else []
+        refuted = [one for one in found if one.answer is Answer.REFUTED]
+        proven = [] if any(one.answer is not Answer.PROVEN for one in found) else found
+        return [diagnostic_of(one) for one in refuted or proven]
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
