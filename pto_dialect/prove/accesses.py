@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.analysis.type_facts import element_type
+from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of
 from pto_dialect.ir.core.forms import OffsetLoadOp, OffsetStoreOp
@@ -25,6 +25,7 @@ from pto_dialect.ir.core.types import (
     byte_width,
 )
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
+from pto_dialect.ir.vector.predicate import PatternOp
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from .expressions import Expr
@@ -159,11 +160,23 @@ def _pointed(
     if has_role(op, _ELEMENTS):
         return Interval(low, low.plus(size), (low, low.plus(size))), True
     if isinstance(op, (OffsetLoadOp, OffsetStoreOp)) and not _reaches_further(op):
-        # Without a distribution a load fills the whole register.
-        plain = isinstance(op, OffsetLoadOp) and "dist" not in op.attributes and op_spec(type(op)).reads == ("source",)
-        sure = (low, low.plus(VL_BYTES)) if plain and isinstance(op.results[0].type, VRegType) else None
+        sure = (low, low.plus(VL_BYTES)) if _is_whole(op) else None
         return Interval(low, low.plus(REGISTERS), sure), sure is not None
     return Interval(low, None), False
+
+
+def _is_whole(op: OffsetLoadOp | OffsetStoreOp) -> bool:
+    """Whether a load fills a whole register, or a store writes one: without a distribution, under no mask or a full
+    one."""
+    if "dist" in op.attributes:
+        return False
+    if isinstance(op, OffsetLoadOp):
+        return op_spec(type(op)).reads == ("source",) and isinstance(op.results[0].type, VRegType)
+    groups = operand_groups(op)
+    masks = [value.owner for value in groups.get("mask", ())]
+    full = all(isinstance(one, PatternOp) and enumerator(one, "pattern") == "PAT_ALL" for one in masks)
+    stored = [value.type for value in groups.get("value", ())]
+    return full and len(masks) == len(stored) == 1 and isinstance(stored[0], VRegType)
 
 
 def _bursts(place: Place, span: Span, interval: Interval) -> Rectangle | None:
