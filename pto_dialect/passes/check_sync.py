@@ -85,7 +85,7 @@ class CheckSyncPass(PtoPass):
         found = list(judged(function, self.target))
         open_ = [one for one in found if one.rule == UNDECIDED.id]
         proofs = self._proofs(module, function) if open_ else []
-        # What is known to be wrong at a place is reported once.
+        # What is wrong at one source location is reported once.
         known = {one.span for one in (*engine.diagnostics, *found) if one not in open_}
         for diagnostic in (*found, *proofs):
             if diagnostic in proofs and diagnostic.span in known:
