@@ -11,11 +11,13 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.driver.explain.lookup import operation_named
+from pto_dialect.driver.explain.manual.prose import marked, prose_of
+from pto_dialect.driver.explain.manual.units import unit_of
 from pto_dialect.driver.explain.operand_words import access, meaning
 from pto_dialect.driver.explain.page import Code, Page, Text, plain
 from pto_dialect.driver.explain.schema import forms
 from pto_dialect.driver.explain.terms import terms
-from pto_dialect.driver.reference.operations import computes, pipe, targets
+from pto_dialect.driver.reference.operations import pipe, targets
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import PtoOp, Slot, signature
 from pto_dialect.ir.core.registry import op_class
@@ -33,6 +35,8 @@ from .program.lookup import operation_at, operations_at, value_of
 from .program.names import SYMBOL, VALUE
 from .program.type_description import describe_type
 
+_LINK = re.compile(r"\[(`[^`]*`)\]\([^)]*\)")
+"""A link to a page, which an editor does not have."""
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -162,21 +166,34 @@ def describe_attribute(cls: type[PtoOp], slot: Slot) -> str:
 
 @cache
 def operation_text(name: str) -> str:
-    """The page of an operation in short: what it computes, how it is written, its operands, attributes and clauses."""
+    """The page of an operation in short: what it does and how, how it is written, its operands with their units,
+    attributes and clauses, and its formula."""
     cls = op_class(name)
     declared = signature(cls)
-    lines = [f"**{name}** — {plain(computes(cls))}", "", "```text", *forms(cls)[:-1], "```"]
+    said = prose_of(name)
+    lines = [f"**{name}** — {said.summary}", "", "```text", *forms(cls)[:-1], "```"]
     lines += ["", f"pipe: {pipe(cls)} · targets: {targets(cls) or '–'}", ""]
     for slot in declared.operands:
         number = {"1": "", "?": "optional", "*": "any number"}[slot.arity]
         words = ", ".join(filter(None, (plain(slot.kind.label), number, access(cls, slot.name))))
-        lines.append(f"- `%{slot.name}` ({words}): {meaning(cls, slot)}")
-    lines += [f"- `{slot.name}`: {describe_attribute(cls, slot)}" for slot in declared.attributes.values()]
+        lines.append(f"- `%{slot.name}` ({words}): {meaning(cls, slot)}{_measured(cls, slot)}")
+    for slot in declared.attributes.values():
+        lines.append(f"- `{slot.name}`: {describe_attribute(cls, slot)}{_measured(cls, slot, True)}")
     rows = clauses_of(cls)
     if rows:
         lines += ["", "clauses, in this order:", ""]
         lines += [f"- `{taken.keyword}`: {taken.row.summary}" for taken in rows]
+    if said.formula:
+        lines += ["", "```text", *said.formula, "```"]
+    for paragraph in said.mechanism:
+        lines += ["", _LINK.sub(r"\1", marked(paragraph))]
     return "\n".join(lines)
+
+
+def _measured(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
+    """The unit of an operand or attribute, with its range."""
+    found = unit_of(cls, slot, attribute)
+    return "" if found is None else f" — {found}"
 
 
 _ARITY = {"1": "", "?": " (optional)", "*": " (any number)"}

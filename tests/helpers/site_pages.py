@@ -1,11 +1,12 @@
 """The built site in a browser: what is looked at on each page, and what it finds.
 
-`python tests/helpers/site_pages.py build/site [PICTURES]` looks at pages of the whole site, wide and
-narrow, light and dark.
+`python tests/helpers/site_pages.py build/site [--pictures FOLDER] [--pages rules.html ...]` looks at pages of the whole
+site in three widths, light and dark, and tests the search.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ PAGES = (
 """One page of every kind, at the least."""
 QUESTIONS = {"tload": "pto.tload", "row maximum": "pto.trowmax"}
 """What is written into the search, and the page that is to be among the first."""
-NARROW, WIDE = 360, 1280
+WIDTHS = (1440, 800, 390)
 PATIENCE = 600
 """Looks at what the search has found so far: 60 seconds on a busy machine."""
 FIRST_PAINT = 1000
@@ -50,7 +51,7 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def opened(started: Any, address: str, said: list[str], width: int = WIDE, theme: str = "light") -> Any:
+def opened(started: Any, address: str, said: list[str], width: int = WIDTHS[0], theme: str = "light") -> Any:
     """A page of the site; what it complains of, and what it fetches from elsewhere, is added to ``said``."""
     page = started.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
     page.on("console", lambda one: said.append(f"{address}: {one.text}") if one.type == "error" else None)
@@ -126,29 +127,43 @@ def searched(started: Any, address: str) -> list[str]:
     return said
 
 
-def main(folder: Path, pictures: Path | None = None) -> int:
-    """Looks at the site; the number of things that are wrong. Pictures of what was looked at go to a folder."""
+def looked_at(started: Any, address: str, path: str, pictures: Path | None) -> list[str]:
+    """What is wrong with one page in all widths and themes, and whether it is painted in time."""
+    wrong = [
+        one
+        for theme in ("light", "dark")
+        for width in WIDTHS
+        for one in looks(started, f"{address}/{path}", width, theme, pictures)
+    ]
+    time = min(paint(started, f"{address}/{path}") for _ in range(3))
+    print(f"{path}: first paint after {time:.0f} ms, {len(wrong)} things wrong", flush=True)
+    return [*wrong, *([f"{path}: first paint after {time:.0f} ms"] if time > FIRST_PAINT else [])]
+
+
+def main() -> int:
+    """Looks at the site; the number of things that are wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("site", type=Path)
+    parser.add_argument("--pictures", type=Path, help="a folder for pictures of what is looked at")
+    parser.add_argument("--pages", nargs="*", metavar="PAGE", help="only these pages, without the search")
+    chosen = parser.parse_args()
+    pages = PAGES if chosen.pages is None else chosen.pages
     wrong: list[str] = []
-    with browser() as started, served(folder) as address:
-        for path in PAGES:
-            for theme in ("light", "dark"):
-                for width in (WIDE, NARROW):
-                    wrong += looks(started, f"{address}/{path}", width, theme, pictures)
-            time = min(paint(started, f"{address}/{path}") for _ in range(3))
-            print(f"{path}: first paint after {time:.0f} ms", flush=True)
-            if time > FIRST_PAINT:
-                wrong.append(f"{path}: first paint after {time:.0f} ms")
-        wrong += searched(started, f"{address}/index.html")
-        # Without a server, as a folder that was copied.
-        wrong += searched(started, (folder / "index.html").resolve().as_uri())
+    with browser() as started, served(chosen.site) as address:
+        for path in pages:
+            wrong += looked_at(started, address, path, chosen.pictures)
+        if chosen.pages is None:
+            wrong += searched(started, f"{address}/index.html")
+            # Without a server, as a folder that was copied.
+            wrong += searched(started, (chosen.site / "index.html").resolve().as_uri())
     for one in wrong:
         print(one)
-    print(f"{len(PAGES)} pages, {len(wrong)} things wrong")
+    print(f"{len(pages)} pages, {len(wrong)} things wrong")
     return len(wrong)
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(min(main(*map(Path, sys.argv[1:])), 1))
+        sys.exit(min(main(), 1))
     except pytest.skip.Exception as missing:
         sys.exit(f"site_pages: {missing}")

@@ -47,7 +47,7 @@ async def offered(client, line: str, *, most: int | None = None) -> list[str]:
 
 async def test_a_statement_begins_with_an_operation(client) -> None:
     found = " ".join(await offered(client, "    pto."))
-    assert all(f"{name} " in found or f"{name}[" in found for name in ("pto.tload", "pto.set_flag", "pto.alloc_tile"))
+    assert all(f"{name} " in found or f"{name}[" in found for name in ("pto.mad", "pto.set_flag", "pto.alloc_tile"))
     assert "pto.mad " in " ".join(await offered(client, "    pto.ma"))
     with_result = await offered(client, "    %x = pto.vl")
     assert any(text.startswith("pto.vlds") for text in with_result)

@@ -20,7 +20,7 @@ from ..program.document import Document
 from ..program.statement import Statement
 from .scope import values_before
 from .snippets import plain, statement
-from .usual import ranking
+from .usual import applicable, ranking
 
 MOST = 100
 """Operations that are offered at once; what is written further chooses among all."""
@@ -30,6 +30,8 @@ _SHORT = {long: short for short, long in ALIASES.items()}
 _TARGET = re.compile(r'pto\.target_arch\s*=\s*"(\w+)"')
 _OUTSIDE = {"func.func": True, "module": True}
 """Operations that are outside of functions; others are inside."""
+_OPERANDS = 120
+"""Values that may become operands, the nearest ones."""
 _NEAR = 20_000
 """Characters before the cursor that say what is usual."""
 
@@ -76,20 +78,23 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
     """The operations that the prefix fits, the usual ones first."""
     prefix = written.prefix
     with_result = bool(written.tokens) and written.tokens[-1].type == "RESULTS"
-    scores = ranking(document.text[max(0, written.start - _NEAR) : written.start])
+    scores = ranking(_text_before(document.text, written.start), document.type_aliases)
     rows = [(name, row) for name, row in _operations().items() if fits(prefix, name) and (row[2] or not with_result)]
     # What begins as written comes first, also after the name of its dialect.
     target, inside = _target(document), _is_in_function(document.text, written.start)
+    scope = values_before(document, written.start)
+    possible = applicable(value.type for value in scope)
 
     def order(row: tuple[str, tuple[str, str, bool, frozenset[str]]]) -> tuple[object, ...]:
         name, (_, _, _, places) = row
         absent = bool(places) and target is not None and target not in places
         absent = absent or _OUTSIDE.get(name, False) == inside
-        return _distance(prefix, name), absent, -scores.get(ALIASES.get(name, name), 0.0)
+        missing = possible is not None and name in OPS and name not in possible
+        return _distance(prefix, name), absent, missing, -scores.get(ALIASES.get(name, name), 0.0)
 
     rows.sort(key=order)
     area = document.range(written.prefix_start, offset)
-    scope = values_before(document, written.start) if snippets else []
+    scope = scope[:_OPERANDS] if snippets else []
     named = _named_types(document) if snippets else ()
     items: list[types.CompletionItem] = []
     for number, (name, (sentence, form, _, _)) in enumerate(rows[:MOST]):
@@ -107,6 +112,15 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
             item.detail = plain(text).splitlines()[0]
         items.append(item)
     return types.CompletionList(len(rows) > MOST or (snippets and len(rows) > WHOLE), items)
+
+
+def _text_before(text: str, offset: int) -> str:
+    """What says what is usual: the text near an offset, with the header of its function."""
+    start = text.rfind("\n", 0, max(0, offset - _NEAR)) + 1
+    header = text.rfind("func.func", 0, offset)
+    if header < 0 or header >= start:
+        return text[start:offset]
+    return f"{text[header : text.find(chr(10), header) + 1]}{text[start:offset]}"
 
 
 def _is_in_function(text: str, offset: int) -> bool:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import UnregisteredOp
@@ -19,8 +20,11 @@ from pto_dialect.syntax.read.parser import parse_program
 from ..program.document import Document
 from ..program.lookup import functions_at, location_of
 
-MOST = 120
+MOST = 1000
 """Values that are looked at, the nearest ones."""
+_NUMBERED = "numbered__"
+_NEAREST = 8
+"""Names that must be known, or the function is read."""
 LONGEST = 40_000
 """Characters of an unfinished function that is read."""
 _HERE = '"completion.here"() : () -> ()'
@@ -35,7 +39,13 @@ class Typed(NamedTuple):
 
 def values_before(document: Document, offset: int) -> list[Typed]:
     """The named values that a statement at ``offset`` can use, the nearest first."""
-    return _typed(_values(document, offset)) or list(_values_of_text(*_written(document, offset)))
+    found = _typed(_values(document, offset))
+    names = document.names_before(offset)
+    known = {value.name for value in found}
+    if all(name.text in known for name in islice(names.visible(len(names.text) + 1), _NEAREST)):
+        return found
+    # Statements have been added since the text was checked last.
+    return list(_values_of_text(*_written(document, offset))) or found
 
 
 def _typed(values: Iterable[SSAValue]) -> list[Typed]:
@@ -45,7 +55,7 @@ def _typed(values: Iterable[SSAValue]) -> list[Typed]:
         name = value.name_hint
         if name is not None and name not in names:
             names.add(name)
-            found.append(Typed(f"%{name}", value.type))
+            found.append(Typed(f"%{name.removeprefix(_NUMBERED)}", value.type))
             if len(found) == MOST:
                 break
     return found
@@ -67,7 +77,9 @@ def _values_of_text(aliases: str, text: str) -> tuple[Typed, ...]:
         return ()
     code = re.sub(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"', "", text)
     closing = "}\n" * max(0, code.count("{") - code.count("}"))
-    source = SourceFile("function.pto", f"{aliases}{text}\n{_HERE}\n{closing}")
+    # Values do not keep names that are numbers.
+    named = re.sub(r"%(?=\d)", f"%{_NUMBERED}", text)
+    source = SourceFile("function.pto", f"{aliases}{named}\n{_HERE}\n{closing}")
     module = parse_program(source, DiagnosticEngine(DiagnosticOptions()))
     here = None if module is None else next((op for op in walk(module) if isinstance(op, UnregisteredOp)), None)
     return () if here is None else tuple(_typed(_before_operation(here)))

@@ -1,86 +1,186 @@
 """Which operations usually come next: counts over programs, and over the program that is written.
 
-`python -m pto_dialect.lsp.statements.usual FOLDER...` counts the programs in folders and writes the table.
+`benchmarks/lsp_typing.py --count FOLDER...` counts programs and writes the table.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-import sys
 from collections import Counter, defaultdict
-from functools import cache
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
+from xdsl.ir import Attribute
+
+from pto_dialect.driver.reference.operations import pipe
+from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
-from pto_dialect.ir.core_dialects.core_ops import ALIASES, CORE_SHAPES
+from pto_dialect.ir.core.kinds import Kind
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+
+from .history import FUNCTION, History, statements_of
 
 TABLE = Path(__file__).with_name("usual.csv")
-BEGIN = "{"
-"""Stands for the beginning of a region."""
+Context = tuple[str, tuple[str, ...]]
 
-_STATEMENT = re.compile(r'^[ \t]*(?:%[^=\n"]*=[ \t]*)?"?([A-Za-z_][\w]*(?:\.[\w.]+)?)"?(?=[\s<\[({]|$)', re.MULTILINE)
-_OWN, _FOLLOWING, _LONG = 3.0, 1.0, 0.02
-"""Weights: the program itself, what follows an operation elsewhere, and how often an operation is used at all."""
-_MOST_LINES = 400
-"""Lines before the cursor that are counted."""
-
-
-def operations_of(text: str) -> list[str]:
-    """The names of the operations of a text in their order, with :data:`BEGIN` where a region begins."""
-    found: list[str] = []
-    for line in text.splitlines():
-        match = _STATEMENT.match(line)
-        name = ALIASES.get(match[1], match[1]) if match else ""
-        if name in OPS or name in CORE_SHAPES:
-            found.append(name)
-        if line.split("//")[0].rstrip().endswith("{"):
-            found.append(BEGIN)
-    return found
+ELSEWHERE = {"all": 0.1, "last": 0.7, "region": 0.5, "unused types": 0.6}
+"""How much the programs of the table count, by the kind of context."""
+HERE = {"last": 1.0, "region": 1.0, "unused types": 0.5, "all": 1.0}
+"""How much the program itself counts, by the kind of context."""
+_USE = 0.5
+"""How much it counts what usually is the first to use a value that nothing has used."""
+_SEPARATING = {"pto.set_flag": 0.08, "pto.barrier": 0.06}
+"""How much what separates pipes counts after an operation of one."""
+_WAIT, _WAITED = "pto.wait_flag", 0.2
+"""How much a wait counts while a flag is set for which nothing has waited."""
+_RELATED = 2.0
+"""How much operations of the families count that the program uses."""
+_NAMED = 0.3
+"""How much an operation counts that the function is named after."""
+_CLOSING = {"func.return": FUNCTION, "scf.yield": "scf.", "pto.yield": "pto."}
+"""Operations that end regions, and how the operations of these regions begin."""
+_PARTS = re.compile(r"[a-z]+")
 
 
 @cache
-def _table() -> tuple[dict[str, Counter[str]], Counter[str]]:
-    following: dict[str, Counter[str]] = {}
-    overall: Counter[str] = Counter()
+def _table() -> dict[Context, Counter[str]]:
+    found: dict[Context, Counter[str]] = {}
     with open(TABLE, encoding="utf-8", newline="") as stream:
-        for before, name, number in csv.reader(stream):
-            following.setdefault(before, Counter())[name] = int(number)
-            overall[name] += int(number)
-    return following, overall
+        for kind, context, counts in csv.reader(stream):
+            numbers = (one.rpartition(" ") for one in counts.split("|"))
+            found[kind, tuple(context.split("|"))] = Counter({_long(name): int(number) for name, _, number in numbers})
+    return found
 
 
-def ranking(text: str) -> dict[str, float]:
-    """How usual each operation is after ``text``, a part of a program; operations that never follow are left out."""
-    following, overall = _table()
-    names = operations_of("\n".join(text.splitlines()[-_MOST_LINES:]))
+def _long(name: str) -> str:
+    """The name of an operation that the table has without ``pto.``."""
+    return name if name in CORE_SHAPES else f"pto.{name}"
+
+
+@cache
+def _families() -> dict[str, dict[str, float]]:
+    """The operations of the same module as one, with their shares of all uses."""
+    overall = _table().get(("all", ("",)), Counter())
+    places: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for name in OPS:
+        places[op_class(name).__module__][name] = overall[name] + 1.5
+    shares = {place: sum(numbers.values()) for place, numbers in places.items()}
+    return {
+        name: {other: number / shares[place] for other, number in numbers.items()}
+        for place, numbers in places.items()
+        for name in numbers
+    }
+
+
+@cache
+def _asynchronous() -> frozenset[str]:
+    """The operations of pipes other than the scalar one."""
+    return frozenset(name for name in OPS if pipe(op_class(name)).startswith(("MTE", "V", "M", "FIX")))
+
+
+@cache
+def _stems() -> dict[str, tuple[str, ...]]:
+    """The operations that a part of the name of a function may mean."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name in OPS:
+        for part in name.split(".")[1:]:
+            for word in (part, part[1:], part[1:].removesuffix("s")) if part[0] in "tv" else (part,):
+                if len(word) > 2:
+                    found[word].add(name)
+    return {word: tuple(sorted(names)) for word, names in found.items()}
+
+
+def _key(kind: str, context: tuple[str, ...]) -> Context:
+    return kind, context or ("",)
+
+
+def _add(scores: dict[str, float], counts: Mapping[str, float] | None, weight: float) -> None:
+    """Adds the shares of ``counts``; those of many different operations say little."""
+    if counts:
+        weight /= sum(counts.values()) + len(counts)
+        for name, number in counts.items():
+            scores[name] += weight * number
+
+
+def ranking(text: str, aliases: Mapping[str, str] | None = None) -> dict[str, float]:
+    """How usual each operation is after ``text``, a part of a program; operations that never follow are left out.
+    ``aliases`` are the names of types in the program."""
+    history = History(aliases or {})
+    here: defaultdict[Context, Counter[str]] = defaultdict(Counter)
+    for statement in statements_of(text):
+        if not statement.is_frame:
+            found = history.contexts()
+            for kind in HERE:
+                here[_key(kind, found[kind])][statement.name] += 1
+        history.follow(statement)
+    return _scores(history, here)
+
+
+def _scores(history: History, here: Mapping[Context, Counter[str]]) -> dict[str, float]:
     scores: defaultdict[str, float] = defaultdict(float)
-    for name, number in overall.items():
-        scores[name] = _LONG * number / max(1, overall.total()) * 100
-    last = names[-1] if names else BEGIN
-    elsewhere = following.get(last, Counter())
-    for name, number in elsewhere.items():
-        scores[name] += _FOLLOWING * number / elsewhere.total()
-    own = Counter(after for before, after in pairwise(names) if before == last)
-    for name, number in own.items():
-        scores[name] += _OWN * number / own.total() * number / (number + 1)
-    for name, number in Counter(names).items():
-        scores[name] += _LONG * number / len(names) * 10
-    scores.pop(BEGIN, None)
+    contexts = {kind: _key(kind, context) for kind, context in history.contexts().items()}
+    for kind, weight in ELSEWHERE.items():
+        _add(scores, _table().get(contexts[kind]), weight)
+    for kind, weight in HERE.items():
+        _add(scores, here.get(contexts[kind]), weight)
+    for number, made in enumerate(history.newest()):
+        _add(scores, _table().get(("use", made)), _USE / (number + 1))
+    used = here.get(contexts["all"], {})
+    for name, number in used.items():
+        for other, share in _families().get(name, {}).items():
+            scores[other] += _RELATED * share * number / (sum(used.values()) + len(used))
+    for word in set(_PARTS.findall(history.name)):
+        for name in _stems().get(word, ()):
+            scores[name] += _NAMED * (0.3 + min(1.0, 5 * scores.get(name, 0.0)))
+    for name, number in _SEPARATING.items():
+        scores[name] += number * (history.last in _asynchronous())
+    scores[_WAIT] += _WAITED * (len(history.flags) > 0)
+    region = history.regions[-1] if history.regions else ""
+    for name, begin in _CLOSING.items():
+        if region and not region.startswith(begin):
+            scores.pop(name, None)
     return dict(scores)
 
 
-def main(folders: list[str]) -> None:
-    """Writes the table."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for path in sorted(path for folder in folders for path in Path(folder).rglob("*.pto")):
-        names = operations_of(path.read_text(encoding="utf-8"))
-        counts.update((before, after) for before, after in pairwise(names) if after != BEGIN)
-    with open(TABLE, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows((*pair, number) for pair, number in sorted(counts.items()))
+def applicable(types: Iterable[Attribute]) -> frozenset[str] | None:
+    """The operations of this dialect whose operands can all have one of ``types``; ``None`` without types."""
+    given = frozenset(types)
+    return _applicable(given) if given else None
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+@lru_cache(maxsize=256)
+def _applicable(types: frozenset[Attribute]) -> frozenset[str]:
+    fitting = {id(kind): any(kind.accepts(one) for one in types) for kinds in _needed().values() for kind in kinds}
+    return frozenset(name for name, kinds in _needed().items() if all(fitting[id(kind)] for kind in kinds))
+
+
+@cache
+def _needed() -> dict[str, tuple[Kind, ...]]:
+    """What the operands of an operation must be that are always present."""
+    return {name: tuple(slot.kind for slot in signature(op_class(name)).operands if slot.arity == "1") for name in OPS}
+
+
+def count(programs: Iterable[tuple[str, Mapping[str, str], int]], least: int) -> list[tuple[str, str, str]]:
+    """The rows of a table of programs with the names of their types and the number of programs that each counts for: in
+    how many programs an operation follows what, without what is in fewer than ``least``."""
+    counts: defaultdict[Context, Counter[str]] = defaultdict(Counter)
+    for text, aliases, weight in programs:
+        history = History(aliases)
+        seen: set[tuple[Context, str]] = set()
+        for statement in statements_of(text):
+            if not statement.is_frame:
+                seen |= {(_key(*context), statement.name) for context in history.contexts().items()}
+                seen |= {(("use", made), statement.name) for made in history.uses(statement)}
+            history.follow(statement)
+        for context, name in seen:
+            counts[context][name] += weight
+    rows: list[tuple[str, str, str]] = []
+    for (kind, context), numbers in sorted(counts.items()):
+        kept = sorted((name, number) for name, number in numbers.items() if number >= least)
+        if kept:
+            texts = [f"{name.removeprefix('pto.')} {number}" for name, number in kept]
+            rows.append((kind, "|".join(context), "|".join(texts)))
+    return rows

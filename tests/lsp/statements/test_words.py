@@ -8,9 +8,11 @@ pytest.importorskip("pygls", reason="the language server is an extra")
 
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.lsp.hover import core_operation_text
-from pto_dialect.lsp.statements.scope import Typed
+from pto_dialect.lsp.program.document import Document
+from pto_dialect.lsp.statements.history import History, Written, history_of, statements_of
+from pto_dialect.lsp.statements.scope import Typed, values_before
 from pto_dialect.lsp.statements.snippets import plain, statement
-from pto_dialect.lsp.statements.usual import operations_of, ranking
+from pto_dialect.lsp.statements.usual import applicable, ranking
 from pto_dialect.lsp.statements.words import run_line_items, tile_words
 from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.syntax.types.parser import parse_type
@@ -72,7 +74,41 @@ def test_what_follows_here_counts_more_than_elsewhere() -> None:
     line = "pto.barrier <PIPE_ALL>\n%x = arith.xori %a, %a : i64\n"
     scores = ranking(line * 4 + "pto.barrier <PIPE_ALL>\n")
     assert max(scores, key=scores.__getitem__) == "arith.xori"
-    assert operations_of("scf.for %i = %a to %b step %c {\n  return\n}") == ["scf.for", "{", "func.return"]
+    names = [one.name for one in statements_of("scf.for %i = %a to %b step %c {\n  return\n}")]
+    assert names == ["scf.for", "{", "func.return", "}"]
+
+
+def test_a_history_knows_what_nothing_has_used() -> None:
+    flag = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+    text = f"""func.func @f(%a: !pto.partition_tensor_view<8x32xf32>) {{
+      %t = pto.alloc_tile : !tile
+      %n = arith.constant 1 : index // %t is free
+      pto.tload ins(%a : !pto.partition_tensor_view<8x32xf32>)
+        outs(%t : !tile)
+      {flag}"""
+    history = history_of(text, {"!tile": "!pto.tile_buf<vec, 8x32xf32>"})
+    assert history.newest() == [("pto.tload", "vec tile")] and len(history.flags) == 1
+    assert history.contexts()["unused types"] == ("func.func", "vec tile")
+    history.follow(Written("pto.wait_flag", (), flag))
+    assert history.uses(Written("pto.tstore", (), "ins(%t : !tile) outs(%a : !v)")) == {("pto.tload", "vec tile")}
+    assert not history.flags and isinstance(history, History)
+
+
+def test_what_ends_another_region_is_not_usual() -> None:
+    text = "func.func @f() {\nscf.for %i = %a to %b step %c {\n"
+    assert "func.return" not in ranking(text) and "func.return" in ranking(f"{text}}}\n")
+
+
+def test_an_operation_needs_operands_of_its_types() -> None:
+    found = applicable([parse_type("index"), parse_type("f32")])
+    assert found is not None and "pto.set_flag" in found and "pto.tadd" not in found
+    assert applicable([]) is None
+
+
+def test_names_that_are_numbers_are_in_scope() -> None:
+    text = "func.func @f(%0: index) {\n  %1 = arith.addi %0, %0 : index\n  "
+    found = values_before(Document("file:///f.pto", text), len(text))
+    assert [value.name for value in found] == ["%1", "%0"]
 
 
 def test_operations_of_other_dialects_are_explained() -> None:

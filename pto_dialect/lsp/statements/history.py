@@ -1,0 +1,188 @@
+"""What a text has done so far where the next statement begins: the last operations, the open regions, and the values
+that nothing has used yet. It is read from the text alone, which need not be complete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core_dialects.core_ops import ALIASES, CORE_SHAPES
+
+BEGIN: Final[str] = "{"
+END: Final[str] = "}"
+"""Stand for the beginning and the end of a region."""
+ARGUMENT, FUNCTION = "argument", "func.func"
+_FRAMES: Final[dict[str, bool]] = {FUNCTION: True, "builtin.module": True, BEGIN: True, END: True}
+"""What is around statements."""
+
+_STATEMENT = re.compile(r'[ \t]*(?:(%[^=\n"]*)=[ \t]*)?"?([A-Za-z_][\w]*(?:\.[\w.]+)?)"?(?=[\s<\[({]|$)')
+_VALUE = re.compile(r"%[\w$.-]+")
+_WRITTEN = re.compile(r"\bouts\s*\(([^:)]*)")
+_PARAMETER = re.compile(r"(%[\w$.-]+)\s*:\s*([^%]*)")
+_FUNCTION_NAME = re.compile(r"@([\w$.]+)")
+_NAMED_TYPE = re.compile(r"![A-Za-z_]\w*")
+_MEMORY = re.compile(r"[<,=] ?(vec|mat|left|right|acc|bias|scaling|ub|l1|l0a|l0b|l0c|gm|bt|fb)\b")
+_THIN = ((re.compile(r"\dx1x|cols ?= ?1,"), "column"), (re.compile(r"[ ,<]1x\d|rows ?= ?1,"), "row"))
+_FLOAT = re.compile(r"(?::.*|^)\bb?f\d+")
+_FLAG = re.compile(r"PIPE_\w+|EVENT_ID\d|\d")
+_NEWEST = 4
+_NUMBERS = ("integer", "float")
+
+
+class Written(NamedTuple):
+    """A statement, or a brace."""
+
+    name: str
+    results: tuple[str, ...] = ()
+    code: str = ""
+    """What follows the name."""
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether this is a brace or has functions or statements inside."""
+        return _FRAMES.get(self.name, False)
+
+
+def statements_of(text: str) -> Iterator[Written]:
+    """The statements of a text in their order, with :data:`BEGIN` and :data:`END` where a region begins and ends."""
+    pending: Written | None = None
+    for line in text.splitlines():
+        code = line.partition("//")[0].strip()
+        match = _STATEMENT.match(code)
+        name = ALIASES.get(match[2], match[2]) if match else ""
+        known = name in OPS or name in CORE_SHAPES
+        closes = code.startswith("}")
+        if pending is not None and (known or closes):
+            yield pending
+            pending = None
+        if known and match is not None:
+            pending = Written(name, tuple(_VALUE.findall(match[1] or "")), code[match.end() :])
+        elif pending is not None:
+            pending = pending._replace(code=f"{pending.code} {code}")
+        if closes:
+            yield Written(END)
+        if code.endswith("{"):
+            if pending is not None:
+                yield pending
+                pending = None
+            yield Written(BEGIN)
+    if pending is not None:
+        yield pending
+
+
+def kind_of_type(text: str) -> str:
+    """What is typical of the last type in a text: its memory and whether it is one row or column, or its name."""
+    if "tile" in text or "ptr<" in text or "memref" in text:
+        memory = _MEMORY.findall(text)
+        if not memory:
+            return "view" if "view" in text else "gm"
+        if "tile" not in text:
+            return memory[-1]
+        thin = next((f" {word}" for pattern, word in _THIN if pattern.search(text)), "")
+        return f"{memory[-1]} tile{thin}"
+    names = re.findall(r"!pto\.([a-z_.]+)", text)
+    return names[-1] if names else _NUMBERS[bool(_FLOAT.search(text))]
+
+
+class History:
+    """Follows statements; ``aliases`` are the names of types."""
+
+    def __init__(self, aliases: Mapping[str, str]) -> None:
+        self.aliases = aliases
+        self.last = ""
+        """The last operation or brace."""
+        self.regions: list[str] = []
+        """The operations whose regions are open."""
+        self.unused: dict[str, tuple[str, str]] = {}
+        """The operation that has written each value that no statement has read since, and the kind of its type."""
+        self.kinds: dict[str, str] = {}
+        self.flags: list[tuple[str, ...]] = []
+        """The pipes and event of each flag that is set and for which nothing has waited."""
+        self.name = ""
+        """The name of the function."""
+        self._closed = ""
+
+    def follow(self, statement: Written) -> None:
+        """Takes a statement as done."""
+        _STEPS.get(statement.name, History._use)(self, statement)
+        self.last = statement.name
+
+    def _begin(self, statement: Written) -> None:
+        self.regions.append(self._closed if self.last == END else self.last)
+
+    def _end(self, statement: Written) -> None:
+        self._closed = self.regions.pop() if self.regions else ""
+
+    def _expanded(self, code: str) -> str:
+        return _NAMED_TYPE.sub(lambda found: self.aliases.get(found[0], found[0]), code) if self.aliases else code
+
+    def _enter(self, statement: Written) -> None:
+        header = self._expanded(statement.code)
+        self.kinds = {name: kind_of_type(text) for name, text in _PARAMETER.findall(header)}
+        self.unused = {name: (ARGUMENT, kind) for name, kind in self.kinds.items()}
+        found = _FUNCTION_NAME.search(header)
+        self.name = found[1].lower() if found else ""
+
+    def _name(self, statement: Written) -> None:
+        """Takes the results of a constant, which need no use."""
+        if statement.results:
+            kind = kind_of_type(self._expanded(statement.code))
+            self.kinds.update(dict.fromkeys(statement.results, kind))
+
+    def _use(self, statement: Written) -> None:
+        written = [name for part in _WRITTEN.findall(statement.code) for name in _VALUE.findall(part)]
+        for name in (*_VALUE.findall(statement.code), *statement.results):
+            self.unused.pop(name, None)
+        self._name(statement)
+        for name in (*statement.results, *written):
+            self.unused[name] = (statement.name, self.kinds.get(name, ""))
+
+    def _set(self, statement: Written) -> None:
+        self.flags.append(tuple(_FLAG.findall(statement.code)))
+
+    def _wait(self, statement: Written) -> None:
+        flag = tuple(_FLAG.findall(statement.code))
+        if flag in self.flags:
+            self.flags.remove(flag)
+
+    def contexts(self) -> dict[str, tuple[str, ...]]:
+        """What the next operation may depend on, by the names of the columns of the table."""
+        region = self.regions[-1] if self.regions else ""
+        at = f"{region}{self.last}" if self.last in (BEGIN, END) else self.last
+        kinds = sorted({kind for _, kind in self.unused.values() if kind not in _NUMBERS})
+        return {
+            "all": (),
+            "last": (at,),
+            "region": (region, self.last),
+            "unused types": (region, ", ".join(kinds)),
+        }
+
+    def newest(self) -> list[tuple[str, str]]:
+        """What has written the values that nothing has used, and the kinds of their types, the newest first."""
+        return list(dict.fromkeys(reversed(self.unused.values())))[:_NEWEST]
+
+    def uses(self, statement: Written) -> set[tuple[str, str]]:
+        """The same of the values that a statement is the first one to use."""
+        names = _VALUE.findall(_WRITTEN.sub("", statement.code))
+        return {self.unused[name] for name in names if name in self.unused}
+
+
+_STEPS: dict[str, Callable[[History, Written], None]] = {
+    BEGIN: History._begin,
+    END: History._end,
+    FUNCTION: History._enter,
+    "arith.constant": History._name,
+    "pto.set_flag": History._set,
+    "pto.wait_flag": History._wait,
+}
+"""What operations do that do more than use values."""
+
+
+def history_of(text: str, aliases: Mapping[str, str]) -> History:
+    """The history at the end of a text."""
+    found = History(aliases)
+    for statement in statements_of(text):
+        found.follow(statement)
+    return found
