@@ -32,13 +32,23 @@ _NO_CONTRACTION = "// Products and sums of scalars are rounded one by one.\n#pra
 
 
 class Function(NamedTuple):
-    """A function of a program: its symbol, the operation, whether another function calls it, and the core that it is
-    for, if it says so."""
+    """A function of a program: its symbol, the operation, the core that it is for, if it says so, and the functions
+    that call it, by the cores that they are for."""
 
     symbol: str
     op: Operation
-    is_called: bool
     kind: str
+    callers: frozenset[str]
+
+    @property
+    def is_called(self) -> bool:
+        """Returns whether another function calls it."""
+        return bool(self.callers)
+
+    @property
+    def runs_elsewhere(self) -> bool:
+        """Returns whether a core that it is not for may call it, which does nothing then."""
+        return bool(self.kind) and not self.callers <= {self.kind}
 
 
 def emit_module(module: ModuleOp, source: str = "", target: str | None = None) -> str:
@@ -78,11 +88,12 @@ def _has_address(op: Operation) -> bool:
 
 def _functions(module: ModuleOp) -> list[Function]:
     found = [op for op in module.walk() if has_role(op, Role.FUNCTION) and any(region.blocks for region in op.regions)]
-    called = {name for op in module.walk() if (name := _callee(op))}
+    callers = {(name, _kind(op)) for op in module.walk() if (name := _callee(op))}
     functions = []
     for op in found:
         symbol = getattr(op.properties.get("sym_name"), "data", "")
-        functions.append(Function(symbol, op, symbol in called, _kind(op)))
+        kinds = frozenset(kind for name, kind in callers if name == symbol)
+        functions.append(Function(symbol, op, _kind(op), kinds))
     return functions
 
 
@@ -178,7 +189,12 @@ def _function(one: Function, shared: Shared, switched: bool, is_part: bool) -> s
         result = w.type(last.operands[0].type, one.op)
     start = f"AICORE {result}" if one.is_called or is_part else f'extern "C" __global__ AICORE {result}'
     head = f"{start}{shared.functions[one.symbol]}({', '.join(parameters)}) {{"
-    lines = [head, *w.lines, "}"]
+    lines = w.lines
+    if one.kind in _SWITCHES and one.runs_elsewhere:
+        if result != "void ":
+            fail(one.op, "a function of one core that returns a value to others has no form in C++", "inline it")
+        lines = [f"#if defined({_SWITCHES[one.kind]})", *lines, "#endif"]
+    lines = [head, *lines, "}"]
     if switched and not one.is_called and one.kind:
         lines = [f"#if defined({_SWITCHES[one.kind]})", *lines, "#endif"]
     return "\n".join(lines)

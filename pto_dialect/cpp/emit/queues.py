@@ -15,6 +15,7 @@ from pto_dialect.analysis.queues import (
     queue_id,
     slot_count,
     string_attribute,
+    uses_global_memory,
 )
 from pto_dialect.ir.core import types as t
 
@@ -56,7 +57,8 @@ def emit_queue(op: Operation, w: Writer) -> None:
     if mask not in _DIRECTIONS:
         fail(op, f"a queue with dir_mask {mask} has no form in C++")
     memory, buffers = _buffers(op, w)
-    direction = f"Direction::{_DIRECTIONS[mask]}{'_GM' if memory is not None and w.shared.target == 'a5' else ''}"
+    through_memory = w.shared.target == "a5" and uses_global_memory(op, w.shared.target)
+    direction = f"Direction::{_DIRECTIONS[mask]}{'_GM' if through_memory else ''}"
     flag = number_of(op.attributes.get("flag_base"))
     if flag is None:
         flag = w.flags

@@ -54,7 +54,9 @@ def define_queue(call: Call, emitter: Emitter, known: Operands) -> None:
     """Emits the definition of a queue: the constructor of ``TPipe``."""
     queue = _queue(call.groups[0])
     direction, through_memory = queue.direction, emitter.target == "a2a3"
-    if emitter.target == "a5" and direction > _THROUGH_MEMORY:
+    if direction > _THROUGH_MEMORY:
+        if emitter.target != "a5":
+            emitter.fail("a TPipe whose direction ends with _GM is one of a5", "compile for it: --target a5")
         direction, through_memory = direction - _THROUGH_MEMORY, True
     if not 0 < direction <= _BOTH:
         emitter.fail("a TPipe for control words has no counterpart in .pto")
