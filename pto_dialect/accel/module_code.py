@@ -4,6 +4,9 @@ A command imports some three hundred modules, and Python looks for the byte code
 them come in a few large groups: a module that a command needs, with all that its import brings. :data:`ROOTS` names
 these modules. :func:`cached_module_code` reads the code of a group from one file in the user's cache folder.
 
+What was loaded before a root is in none of its modules, and differs from run to run: a module that a group lacks is
+added to it by the first run that has to look for its file.
+
 A group is used only while all its sources are what they were. As for byte code, time and size of each file are
 compared; also the time of its folder, in which another module of the same name may have come. Modules that are in no
 package are left to Python, because another folder of ``sys.path`` may have one of the same name.
@@ -27,9 +30,13 @@ from pto_dialect.accel.cache_table import table_file
 ROOTS = (
     "pto_dialect.tools.pto_opt",
     "pto_dialect.tools.pto_run",
+    "pto_dialect.cpp.kernel",
     "pto_dialect.driver.command",
+    "pto_dialect.driver.explore.automatic",
     "pto_dialect.driver.launch.suite",
+    "pto_dialect.driver.run.command",
     "pto_dialect.driver.run.memory_budget",
+    "pto_dialect.sanitize.launch",
     "pto_dialect.syntax.read.parser",
     "pto_dialect.syntax.print.printer",
     "pto_dialect.verify.verifier",
@@ -37,21 +44,27 @@ ROOTS = (
 )
 """Modules whose import brings many others, each imported by a function."""
 
-MOST_FILES = 60
-"""Groups in the cache folder. A command has five at most, in each environment; the oldest ones go."""
+MOST_FILES = 100
+"""Groups in the cache folder. A command has eight at most, in each environment; the oldest ones go."""
 
 _PREFIX = "modules-"
 
 Module = tuple[str, bool, CodeType]
 """Path of the source, whether it is a package, code."""
 
+Stamps = dict[str, tuple[int, int] | None]
+"""Time and size of files and folders."""
+
+Group = tuple[Stamps, dict[str, Module]]
+"""What is compared before a group is used, and its modules by name."""
+
 
 class CachedLoader(SourceFileLoader):
     """Loads a module whose code is known."""
 
-    def __init__(self, name: str, path: str, code: CodeType) -> None:
+    def __init__(self, name: str, path: str, code: CodeType | None) -> None:
         super().__init__(name, path)
-        self._code: CodeType | None = code
+        self._code = code
 
     def get_code(self, fullname: str) -> CodeType | None:
         """The code, kept until the module is executed."""
@@ -59,11 +72,12 @@ class CachedLoader(SourceFileLoader):
         return super().get_code(fullname) if code is None else code
 
 
-class RecordingLoader(SourceFileLoader):
-    """Loads one of :data:`ROOTS` and adds to ``loaded`` which modules its import has brought."""
+class RecordingLoader(CachedLoader):
+    """Loads one of :data:`ROOTS`, with its code where that is known, and adds to ``loaded`` which modules its import
+    has brought."""
 
-    def __init__(self, name: str, path: str, loaded: dict[str, list[str]]) -> None:
-        super().__init__(name, path)
+    def __init__(self, name: str, path: str, code: CodeType | None, loaded: dict[str, list[str]]) -> None:
+        super().__init__(name, path, code)
         self._loaded = loaded
 
     def exec_module(self, module: ModuleType) -> None:
@@ -80,6 +94,7 @@ class GroupFinder:
     def __init__(self, command: str) -> None:
         self.command = command
         self._modules: dict[str, Module] = {}
+        self._served: set[str] = set()
         self._loaded: dict[str, list[str]] = {}
 
     def find_spec(
@@ -87,8 +102,9 @@ class GroupFinder:
     ) -> ModuleSpec | None:
         """How to load a module; ``None`` leaves it to the next finder."""
         if name in ROOTS:
-            self._modules.update(_stored_group(_group_file(self.command, name)))
-            if name not in self._modules:
+            _, modules = _stored_group(_group_file(self.command, name))
+            self._modules.update(modules)
+            if name not in modules:
                 return self._recorded(name, path)
         found = self._modules.pop(name, None)
         if found is None or path is None:
@@ -97,28 +113,34 @@ class GroupFinder:
         own, *_ = folders = _folders(source, is_package)
         if list(path) != folders[-1:]:
             return None
-        spec = ModuleSpec(name, CachedLoader(name, source, code), origin=source, is_package=is_package)
+        loader = (
+            RecordingLoader(name, source, code, self._loaded) if name in ROOTS else CachedLoader(name, source, code)
+        )
+        spec = ModuleSpec(name, loader, origin=source, is_package=is_package)
         spec.has_location = True
+        self._served.add(name)
         if is_package:
             spec.submodule_search_locations = [own]
         return spec
 
     def save(self) -> None:
-        """Writes the groups that were missing or out of date."""
-        written: set[str] = set()
+        """Writes the groups that were missing, out of date or not complete."""
+        written = False
         # A root whose import is part of another one's has ended first.
         for root, names in self._loaded.items():
+            stamps, modules = _group([name for name in names if name not in self._served])
+            self._served.update(modules)
             file = _group_file(self.command, root)
-            if file is not None:
-                write_private(file, marshal.dumps(_group([name for name in names if name not in written])))
-            written.update(names)
+            if modules and file is not None:
+                stored_stamps, stored = _stored_group(file)
+                written |= write_private(file, marshal.dumps((stored_stamps | stamps, stored | modules)))
         if written:
             _remove_oldest()
 
     def _recorded(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         spec = PathFinder.find_spec(name, path)
         if spec is not None and type(spec.loader) is SourceFileLoader and spec.origin is not None:
-            spec.loader = RecordingLoader(name, spec.origin, self._loaded)
+            spec.loader = RecordingLoader(name, spec.origin, None, self._loaded)
         return spec
 
 
@@ -135,16 +157,16 @@ def _group_file(command: str, root: str) -> str | None:
     return table_file(f"{_PREFIX}{environment:08x}-{command}-{root}")
 
 
-def _stored_group(file: str | None) -> dict[str, Module]:
+def _stored_group(file: str | None) -> Group:
     """The modules of a group by name; none if a source differs from what it was, or the file is something else."""
     data = None if file is None else read_private(file)
     if data is None:
-        return {}
+        return {}, {}
     try:
         stamps, modules = marshal.loads(data)
-        return modules if all(_stamp(path) == stamp for path, stamp in stamps.items()) else {}
+        return (stamps, modules) if all(_stamp(path) == stamp for path, stamp in stamps.items()) else ({}, {})
     except (EOFError, TypeError, ValueError, AttributeError):
-        return {}
+        return {}, {}
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
@@ -156,9 +178,9 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _group(names: list[str]) -> tuple[dict[str, tuple[int, int] | None], dict[str, Module]]:
+def _group(names: list[str]) -> Group:
     """Stamps of sources and folders, and the modules that have a file of their own in the folder of their package."""
-    stamps: dict[str, tuple[int, int] | None] = {}
+    stamps: Stamps = {}
     modules: dict[str, Module] = {}
     for name in names:
         spec = getattr(sys.modules.get(name), "__spec__", None)

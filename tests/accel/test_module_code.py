@@ -24,6 +24,8 @@ SOURCES = {
     "alpha/inner/two.py": "value = 20\n\ndef fail():\n    raise LookupError('here')\n",
 }
 MODULES = ("alpha.root", "alpha.one", "alpha.inner", "alpha.inner.two")
+FIRST = [RecordingLoader, *[SourceFileLoader] * 3]
+CACHED = [RecordingLoader, *[CachedLoader] * 3]
 
 
 @pytest.fixture
@@ -73,9 +75,9 @@ def attributes(name: str) -> dict[str, Any]:
 
 def test_the_second_start_takes_the_code_from_the_cache(tree: Path) -> None:
     assert start().value == 21
-    assert loaders() == [RecordingLoader, *[SourceFileLoader] * 3]
+    assert loaders() == FIRST
     assert start().value == 21
-    assert loaders() == [CachedLoader] * 4
+    assert loaders() == CACHED
     assert not any(type(finder).__name__ == "GroupFinder" for finder in sys.meta_path)
 
 
@@ -100,13 +102,24 @@ def test_tracebacks_and_sources_are_there(tree: Path) -> None:
     assert two.__loader__.get_code("alpha.inner.two").co_names == two.__loader__.get_code("alpha.inner.two").co_names
 
 
+def test_a_module_that_came_before_the_root_is_added_later(tree: Path) -> None:
+    forget()
+    with cached_module_code("command"):
+        importlib.import_module("alpha.one")
+        importlib.import_module("alpha.root")
+    start()
+    assert loaders() == [RecordingLoader, SourceFileLoader, CachedLoader, CachedLoader]
+    start()
+    assert loaders() == CACHED
+
+
 def test_a_changed_source_is_executed(tree: Path) -> None:
     start()
     (tree / "alpha/one.py").write_text("value = 1000\n")
     assert start().value == 1020
-    assert loaders() == [RecordingLoader, *[SourceFileLoader] * 3]
+    assert loaders() == FIRST
     assert start().value == 1020
-    assert loaders() == [CachedLoader] * 4
+    assert loaders() == CACHED
 
 
 def test_a_change_of_time_alone_counts(tree: Path) -> None:
@@ -160,7 +173,7 @@ def test_a_damaged_file_costs_time_only(tree: Path, tmp_path: Path, damage: Any)
     file.write_bytes(damage(file.read_bytes()))
     assert start().value == 21
     assert start().value == 21
-    assert loaders() == [CachedLoader] * 4
+    assert loaders() == CACHED
 
 
 @pytest.mark.parametrize("content", [b"i\x01\x00\x00\x00", b"N", b"(\x01\x00\x00\x00N", b""])
