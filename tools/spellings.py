@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Sequence
-from difflib import get_close_matches
 
 import click
 
@@ -111,5 +110,7 @@ def whole_option(error: click.NoSuchOption, arguments: Sequence[str], names: Col
             return click.UsageError(f"there is no option {name}: {OPTIONS[name]}", error.ctx)
     if word == letter:
         return error
+    from difflib import get_close_matches  # deferred: start-up
+
     near = get_close_matches(f"-{word}", [name for name in names if name.startswith("--")], n=3, cutoff=0.6)
     return click.NoSuchOption(word, possibilities=near, ctx=error.ctx)

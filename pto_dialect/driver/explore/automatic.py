@@ -83,17 +83,16 @@ def completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str
     """The arguments of the request, and what is made up for the others. Raises ``Failure`` where nothing lets the
     function run."""
     request = launch.request
-    kernel = launch.kernel(module, name)
-    plain = kernel if type(kernel) is Kernel else Kernel(module, name, request.target, request.run)
+    kernel = launch.kernel(module, name, plain=True)
     try:
         budget = memory_budget(request.max_memory, shown=False, instrumented=False)
         known = {one.name: one.launched for one in bind_given(kernel, request.arguments, budget)}
     except BindingError as error:
         raise with_signature(error, kernel) from None
     try:
-        made = synthesize_arguments(plain, known, request.seed, request.blocks)
+        made = synthesize_arguments(kernel, known, request.seed, request.blocks)
     except ProgramError as error:
-        shown = _shown_anyway(launch, plain, known)
+        shown = _shown_anyway(launch, kernel, known)
         if shown is None:
             launch.report([error.diagnostic()._replace(help=_HELP)], _ONE)
             raise Failure(WRONG_PROGRAM) from None

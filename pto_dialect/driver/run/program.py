@@ -198,9 +198,12 @@ class Launch(LaunchState):
             message = f"'{self.item.name}' has several functions, choose one with --entry: {listed}"
             raise BindingError(message, rule=error.rule) from None
 
-    def kernel(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
-        """The compiled entry function, or group of functions."""
+    def kernel(self, module: ModuleOp, entry: str, group: Group | None = None, *, plain: bool = False) -> Kernel:
+        """The compiled entry function, or group of functions; a ``plain`` one is not instrumented, whatever the
+        request says."""
         try:
+            if plain:
+                return Kernel(module, entry, self.request.target, self.request.run, group=group)
             return self.compiled(module, entry, group)
         except BindingError:
             raise
