@@ -194,8 +194,9 @@ def compile_cpp(
     Raises FileNotFoundError for a file that does not exist, and ``CppError``, a ValueError with all diagnostics, for a
     kernel that cannot be compiled or translated, or where there is no compiler. Source: docs/cpp.md, "Python".
     """
-    from pto_dialect.cpp.kernel import compile_commands, compile_kernel  # deferred: start-up
+    from pto_dialect.cpp.kernel import compile_kernel  # deferred: start-up
     from pto_dialect.cpp.options import CppOptions  # deferred: start-up
+    from pto_dialect.cpp.program import compile_commands  # deferred: start-up
     from pto_dialect.ir.core.roles import Role, has_role  # deferred: start-up
     from pto_dialect.targets.choice import get_profile  # deferred: start-up
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import lru_cache
 
 NEWEST_RELEASE = "0.64"
 """The newest release of the reference implementation that is known here; ``--version`` states it without the table of
@@ -46,7 +47,7 @@ _UNUSED = frozenset(
 """Folders whose modules have no say when a program is read, checked or printed: they run programs, call commands, or
 write pages."""
 
-_SOURCES = (".py", ".lark")
+_SOURCES = (".py", ".lark", ".h", ".hpp")
 
 
 def roots() -> tuple[str, str]:
@@ -68,6 +69,12 @@ def sources(*folders: str) -> tuple[list[tuple[str, int, int]], list[str]]:
 def sources_identity(*folders: str) -> str:
     """What differs as soon as one of the :func:`sources` does."""
     return ascii(sorted(sources(*folders)[0]))
+
+
+@lru_cache(maxsize=1)
+def process_identity() -> str:
+    """What :func:`sources_identity` returns first in this process, whose modules stay as they are."""
+    return sources_identity()
 
 
 def folder_identity(folder: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,11 +64,13 @@ def with_cpp(
     from pto_dialect.cpp.options import CppOptions  # deferred: start-up
 
     options = CppOptions(entry, given["target"], values["defines"], values["includes"], values["cxx"])
-    _check_compiler(ctx, options)
-    if values["show_compile"]:
-        _show(ctx, [item for item in inputs if item.is_cpp], options)
-    if modules and len(inputs) == 1 and given.get("timeout") is None:
-        _compile_early(inputs[0], options, modules, every)
+    with _refusing(ctx):
+        if values["show_compile"]:
+            _show(ctx, [item for item in inputs if item.is_cpp], options)
+        if not (modules and len(inputs) == 1 and given.get("timeout") is None):
+            _check_compiler(options)
+        else:
+            _compile_early(inputs[0], options, modules, every)
     return [item._replace(cpp=options) if item.is_cpp else item for item in inputs]
 
 
@@ -80,13 +83,22 @@ def _compile_early(item: Input, options: CppOptions, modules: Sequence[str], eve
         compile_early(text, item.name, options, modules, every=every)
 
 
-def _check_compiler(ctx: click.Context, options: CppOptions) -> None:
-    from pto_dialect.cpp.compiler import BadOption  # deferred: start-up
+def _check_compiler(options: CppOptions) -> None:
+    from pto_dialect.cpp.compilers import find_compiler  # deferred: start-up
+    from pto_dialect.cpp.options import check_options  # deferred: start-up
+
+    find_compiler(options.cxx)
+    check_options(options.defines, options.includes)
+
+
+@contextmanager
+def _refusing(ctx: click.Context) -> Iterator[None]:
+    """Reports a compiler that is missing and options that it cannot get as errors of the command line."""
     from pto_dialect.cpp.compilers import CompilerMissing  # deferred: start-up
-    from pto_dialect.cpp.kernel import compile_commands  # deferred: start-up
+    from pto_dialect.cpp.options import BadOption  # deferred: start-up
 
     try:
-        compile_commands("", "kernel.cpp", options)
+        yield
     except (CompilerMissing, BadOption) as error:
         raise click.UsageError(str(error), ctx) from None
 
@@ -94,7 +106,7 @@ def _check_compiler(ctx: click.Context, options: CppOptions) -> None:
 def _show(ctx: click.Context, inputs: Sequence[Input], options: CppOptions) -> None:
     from shlex import join  # deferred: start-up
 
-    from pto_dialect.cpp.kernel import compile_commands  # deferred: start-up
+    from pto_dialect.cpp.program import compile_commands  # deferred: start-up
     from pto_dialect.driver.inputs import read_text  # deferred: start-up
 
     for item in inputs:

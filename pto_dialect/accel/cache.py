@@ -108,6 +108,22 @@ def write_private(path: str, data: bytes) -> bool:
     return replaced
 
 
+def digest(*parts: str | bytes) -> str:
+    """A text that differs where one of the parts does."""
+    try:
+        # That is where hashlib has it from, which loads OpenSSL first.
+        from _blake2 import blake2b  # deferred: start-up
+    except ImportError:
+        from hashlib import blake2b  # deferred: start-up
+
+    found = blake2b(digest_size=20)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        found.update(b"%d:" % len(data))
+        found.update(data)
+    return found.hexdigest()
+
+
 def sealed(data: bytes) -> bytes:
     """``data`` with a checksum, which reveals damage."""
     return zlib.crc32(data).to_bytes(4, "little") + data

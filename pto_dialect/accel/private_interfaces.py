@@ -64,7 +64,7 @@ PRIVATE_INTERFACES = (
     PrivateInterface("python", "atexit", ("_run_exitfuncs",), "tools/start.py"),
     PrivateInterface("python", "_socket", ("socket",), "tools/server/client.py"),
     PrivateInterface(
-        "python", "_blake2", ("blake2b",), "pto_dialect/driver/verdicts.py", fallback="hashlib, which loads OpenSSL"
+        "python", "_blake2", ("blake2b",), "pto_dialect/accel/cache.py", fallback="hashlib, which loads OpenSSL"
     ),
     PrivateInterface("python", "zipfile:ZipInfo", ("_compresslevel",), "pto_dialect/recording/write.py"),
     PrivateInterface("python", "ctypes", ("_SimpleCData",), "pto_dialect/integrations/pypto/interface.py"),

@@ -20,6 +20,7 @@ from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_version
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.limits import is_over, run_compiler
+from pto_dialect.cpp.options import BadOption, check_options
 from pto_dialect.cpp.outside import depends, embeds, outside_file, unread_texts
 from pto_dialect.cpp.precompiled import can_come_first, precompiled
 from pto_dialect.cpp.unset import WARNINGS, certain_errors, declared_without_value, with_queries
@@ -46,7 +47,6 @@ CORE_MACROS = {
     ("a5", "vector"): ("__DAV_VEC__", "__DAV_C310_VEC__"), ("a5", "cube"): ("__DAV_CUBE__", "__DAV_C310_CUBE__"),
 }  # fmt: skip
 
-_DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
 _LATE = re.compile(r"\w*[a-z]\w*(=[^\n\0]*)?\Z")
 """Definitions of names with small letters."""
 _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
@@ -74,10 +74,6 @@ class CompileError(Exception):
 
 class IncludeError(CompileError):
     """A kernel includes a file that it may not include."""
-
-
-class BadOption(Exception):
-    """A definition or an entry that cannot be handed to a compiler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +192,7 @@ class _Job:
         return (*FLAGS, *(f"-D{macro}" for macro in macros), *own)
 
     def _folder_options(self) -> tuple[str, ...]:
-        for folder in self.includes:
-            if not os.path.isdir(folder):
-                raise BadOption(f"-I names '{folder}', which is no folder")
-        for definition in self.defines:
-            if not _DEFINITION.match(definition):
-                raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")
+        check_options(self.defines, self.includes)
         named = (f"-I{os.path.abspath(folder)}" for folder in self.includes)
         return ("-iquote", os.path.dirname(os.path.abspath(self.name)), *named)
 

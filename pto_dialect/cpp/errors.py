@@ -1,10 +1,16 @@
-"""The error of the translation of C++ kernels."""
+"""Errors of the translation of C++ kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pto_dialect.diagnostics.refused import RefusedProgram
+
 from .llvm.location import SourceLocation
+
+
+class CppError(RefusedProgram):
+    """A kernel that cannot be compiled or translated; the exception has the diagnostics."""
 
 
 class TranslationError(Exception):

@@ -6,7 +6,6 @@ files that were included with the checksums of their contents, and is used only 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zlib
@@ -16,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pto_dialect.accel import enabled
-from pto_dialect.accel.cache import cache_folder, private_folder, read_private, write_private
+from pto_dialect.accel.cache import cache_folder, digest, private_folder, read_private, write_private
 from pto_dialect.version import __version__
 from pto_dialect.versions import folder_identity
 
@@ -28,13 +27,13 @@ _MOST_BYTES = 1 << 28
 @lru_cache(maxsize=4)
 def header_version(folder: str) -> str:
     """A checksum of all headers in a folder."""
-    state = hashlib.sha256(__version__.encode())
+    state = [__version__]
     for directory, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(directory, name)
-            state.update(os.path.relpath(path, folder).encode() + b"\0" + (_checksum(path) or "").encode())
-    return state.hexdigest()
+            state += [os.path.relpath(path, folder), _checksum(path) or ""]
+    return digest(*state)
 
 
 @lru_cache(maxsize=1)
@@ -46,7 +45,7 @@ def compiling_code() -> str:
 def _checksum(path: str) -> str | None:
     try:
         with open(path, "rb") as stream:
-            return hashlib.sha256(stream.read()).hexdigest()
+            return digest(stream.read())
     except OSError:
         return None
 
@@ -64,8 +63,7 @@ class IrCache:
     def __init__(self, parts: Sequence[str]) -> None:
         folder = cache_folder() if enabled("cpp-code") else None
         self._folder = None if folder is None else private_folder(os.path.join(folder, _FOLDER))
-        data = json.dumps(list(parts)).encode()
-        self._path = "" if self._folder is None else os.path.join(self._folder, hashlib.sha256(data).hexdigest())
+        self._path = "" if self._folder is None else os.path.join(self._folder, digest(*parts))
 
     def read(self) -> Made | None:
         """What was made, if it is there and no included file has changed."""

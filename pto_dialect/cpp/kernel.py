@@ -1,59 +1,27 @@
 """A C++ kernel as the text of a `.pto` program, whose statements name the lines of the C++ text. Source: docs/cpp.md,
 "Use it on C++ kernels".
+
+A program that is kept needs neither the compiler nor the translation, so their modules are imported for others only.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
-from typing import NoReturn
 
-from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
-from pto_dialect.diagnostics.locations import Frame
-from pto_dialect.diagnostics.origins import CALLED, Origins
-from pto_dialect.diagnostics.refused import RefusedProgram
-from pto_dialect.diagnostics.source import Span
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.origins import Origins
 
-from .compiler import (
-    ENTRY_FILE,
-    INCLUDE,
-    BadOption,
-    CompileError,
-    IncludeError,
-    IrText,
-    compile_command,
-    compile_to_ir,
-    cores_of,
-)
 from .compilers import CompilerMissing
-from .entries import list_of
-from .errors import TranslationError
-from .ir_cache import Made
-from .launches import is_template, kernel_names
-from .llvm.location import SourceLocation
-from .options import CppOptions
+from .errors import CppError
+from .includes import INCLUDE
+from .ir_cache import IrCache
+from .options import CppOptions, check_options
 from .stored import stored_program
 from .wording import in_cpp
 
-COMPILE = "cpp-compile"
-INCLUDED = "cpp-include"
-TRANSLATE = "cpp-translate"
 COMPILER = "cpp-compiler"
-OPTION = "cpp-option"
-
-_MESSAGE = re.compile(
-    r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|note): (?P<text>.*)"
-)
-_ASSERTION = re.compile(r"static assertion failed(?: due to requirement '.*?')?: ")
-_KERNEL = re.compile(r"^[^/\n]*?\b__global__\b", re.MULTILINE)
-
-
-class CppError(RefusedProgram):
-    """A kernel that cannot be compiled or translated; the exception has the diagnostics."""
 
 
 @dataclass(frozen=True)
@@ -70,23 +38,15 @@ def compile_kernel(text: str, name: str, options: CppOptions, *, every: bool = F
     else the file must have one. Raises :class:`CppError`."""
     every = every and options.entry is None
     files = origins_of_kernel(text, name)
+    errors: tuple[Diagnostic, ...] = ()
     try:
-        program, wrong = _program(text, name, options, every)
+        entry, program = _found.pop((text, name, options, every), None) or _kept_program(text, name, options, every)
+        if program is None:
+            from .program import compile_now  # deferred: start-up
+
+            program, errors = compile_now(text, name, options, every, entry, files)
     except CompilerMissing as error:
         raise CppError((Diagnostic(COMPILER, Severity.ERROR, str(error)),)) from None
-    except BadOption as error:
-        raise CppError((Diagnostic(OPTION, Severity.ERROR, str(error)),)) from None
-    except CompileError as error:
-        rule = INCLUDED if isinstance(error, IncludeError) else COMPILE
-        found = tuple(_compiler_messages(str(error), files, rule))
-        if options.entry is not None and all(one.span and one.span.source.name == ENTRY_FILE for one in found):
-            raise CppError((_entry_message(options.entry, text, found),)) from None
-        raise CppError(found) from None
-    except TranslationError as error:
-        raise CppError((_translation_message(error, files, _first_kernel(text, name)),)) from None
-    errors = tuple(dict.fromkeys(_translation_message(error, files, _first_kernel(text, name)) for error in wrong))
-    if not program:
-        raise CppError(errors)
     files.register(program)
     return Compiled(program, errors)
 
@@ -99,161 +59,28 @@ def origins_of_kernel(text: str, name: str) -> Origins:
 
 def compile_early(text: str, name: str, options: CppOptions, modules: Sequence[str], *, every: bool = False) -> None:
     """Compiles a kernel for the next :func:`compile_kernel` of it, and imports ``modules`` while the compiler runs;
-    does nothing where its program is kept. Errors of the compiler are those of that call."""
-    from threading import Thread  # deferred: start-up
+    does nothing where its program is kept. Errors of the compiler are those of that call. Raises ``CompilerMissing`` or
+    ``BadOption``."""
+    every = every and options.entry is None
+    check_options(options.defines, options.includes)
+    entry, program = _kept_program(text, name, options, every)
+    _found[text, name, options, every] = entry, program
+    if program is None:
+        from .program import start_compilers  # deferred: start-up
 
+        start_compilers(text, name, options, modules)
+
+
+_Found = tuple[IrCache | None, str | None]
+_found: dict[tuple[str, str, CppOptions, bool], _Found] = {}
+"""What :func:`compile_early` has found for the next :func:`compile_kernel`."""
+
+
+def _kept_program(text: str, name: str, options: CppOptions, every: bool) -> _Found:
+    """The entry of a program, and the program where it is kept. Raises ``CompilerMissing``."""
     entry = stored_program(text, name, options, every)
-    if entry is not None and entry.read() is not None:
-        return
-    loading = Thread(target=_load, args=(modules,), daemon=True)
-    loading.start()
-    try:
-        irs = _irs(text, name, options)
-        _early[text, name, options] = lambda: irs
-    except (CompilerMissing, BadOption, CompileError) as error:
-        _early[text, name, options] = partial(_raised, error)
-    # Two threads that import may see modules that are not complete.
-    loading.join()
+    made = None if entry is None else entry.read()
+    return entry, None if made is None else made.text
 
 
-def _load(modules: Sequence[str]) -> None:
-    for module in modules:
-        import_module(module)
-
-
-def _raised(error: Exception) -> NoReturn:
-    raise error
-
-
-def _unknown() -> None:
-    return None
-
-
-_early: dict[tuple[str, str, CppOptions], Callable[[], list[IrText] | None]] = {}
-"""What came of the compilers that were started early."""
-
-
-def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
-    """The text of each core; both compilers run at once."""
-
-    def compiled(core: str) -> IrText:
-        return compile_to_ir(
-            text, name, core=core, defines=options.defines, includes=options.includes, target=options.chip,
-            cxx=options.cxx, entry=options.entry,
-        )  # fmt: skip
-
-    cores = _cores(text, name, options)
-    if len(cores) == 1:
-        return [compiled(cores[0])]
-    from concurrent.futures import ThreadPoolExecutor  # deferred: start-up
-
-    with ThreadPoolExecutor(len(cores)) as pool:
-        return list(pool.map(compiled, cores))
-
-
-def compile_commands(text: str, name: str, options: CppOptions) -> list[tuple[str, ...]]:
-    """Returns the commands that compile a kernel, one for each core. Raises ``CompilerMissing`` or ``BadOption``."""
-    defines, includes = options.defines, options.includes
-    return [
-        compile_command(text, name, core=core, defines=defines, includes=includes, target=options.chip, cxx=options.cxx)
-        for core in _cores(text, name, options)
-    ]
-
-
-def _cores(text: str, name: str, options: CppOptions) -> tuple[str, ...]:
-    return cores_of(text, name, options.includes) if options.core is None else (options.core,)
-
-
-def _program(text: str, name: str, options: CppOptions, every: bool) -> tuple[str, list[TranslationError]]:
-    """The program, kept from an earlier run where nothing has changed, and the errors of kernels that it leaves out."""
-    entry = stored_program(text, name, options, every)
-    made = entry.read() if entry else None
-    if made is not None:
-        return made.text, []
-    irs = _early.pop((text, name, options), _unknown)()
-    irs = _irs(text, name, options) if irs is None else irs
-    program, errors = _translated(text, name, options, irs, every)
-    if entry and not errors:
-        entry.write(Made(program, tuple({file for one in irs for file in one.files})))
-    return program, errors
-
-
-def _translated(
-    text: str, name: str, options: CppOptions, irs: Sequence[IrText], every: bool
-) -> tuple[str, list[TranslationError]]:
-    from .translate import translate_kernels, translate_module  # deferred: start-up
-
-    pairs, sources = [(one.core, one.text) for one in irs], {name: text}
-    if every:
-        return translate_kernels(pairs, target=options.chip, headers=(INCLUDE,), sources=sources)
-    program = translate_module(pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources=sources)
-    return program, []
-
-
-def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagnostic]:
-    """What a compiler has printed, as diagnostics; notes belong to the error before them."""
-    found: list[Diagnostic] = []
-    rest: list[str] = []
-    for line in output.splitlines():
-        message = _MESSAGE.fullmatch(line)
-        if message is None:
-            rest.append(line)
-            continue
-        span = files.span(Frame(message["file"], max(int(message["line"]), 1), int(message["column"] or 1)))
-        if message["kind"] == "note" and found:
-            found[-1] = found[-1]._replace(notes=(*found[-1].notes, Note(message["text"], span)))
-        else:
-            found.append(Diagnostic(rule, Severity.ERROR, message["text"], span))
-    found = [_at_line_of_user(one) for one in found]
-    # A mistake of the user may leave declarations of the headers incomplete.
-    own = [one for one in found if one.span is None or not _is_ours(one.span)]
-    yield from own or found or [Diagnostic(COMPILE, Severity.ERROR, "\n".join(rest) or "the compiler failed")]
-
-
-def _entry_message(entry: str, text: str, found: tuple[Diagnostic, ...]) -> Diagnostic:
-    """An error of the compiler about ``--entry`` alone, as one of the command line."""
-    names = kernel_names(text)
-    known = list_of([f"{name}<...>" if is_template(name, text) else name for name in names])
-    if entry.partition("<")[0].strip().rpartition("::")[2] in names:
-        reasons = (one.message for one in found if "__pto_entry" not in one.message)
-        reason = next(reasons, "they do not fit its parameters")
-        return Diagnostic(OPTION, Severity.ERROR, f"--entry: the arguments of {entry} are wrong: {reason}", help=known)
-    return Diagnostic(OPTION, Severity.ERROR, f"--entry: the file has no kernel {entry}", help=known or None)
-
-
-def _is_ours(span: Span) -> bool:
-    return span.source.name.startswith((INCLUDE + os.sep, "<scratch"))
-
-
-def _at_line_of_user(found: Diagnostic) -> Diagnostic:
-    """An error at the line of the user that leads to it, without the lines of the headers; what they say of functions
-    that were candidates stays, once."""
-    notes: list[Note] = []
-    for note in found.notes:
-        if note.span is None or not _is_ours(note.span):
-            notes.append(note)
-        elif note.message.startswith("candidate") and all(note.message != one.message for one in notes):
-            notes.append(Note(note.message, None))
-    first = next((note for note in notes if note.span is not None), None)
-    if found.span is None or not _is_ours(found.span) or first is None:
-        return found._replace(notes=tuple(notes))
-    message = _ASSERTION.sub("", found.message)
-    return found._replace(message=message, span=first.span, notes=tuple(one for one in notes if one is not first))
-
-
-def _first_kernel(text: str, name: str) -> SourceLocation:
-    """Where errors about the whole file are shown: at its first kernel, at its beginning where it has none."""
-    match = _KERNEL.search(text)
-    before = text[: match.end() - len("__global__")] if match else ""
-    return SourceLocation(name, before.count("\n") + 1, len(before) - before.rfind("\n"))
-
-
-def _translation_message(error: TranslationError, files: Origins, otherwise: SourceLocation) -> Diagnostic:
-    def frame(location: SourceLocation) -> Frame:
-        return Frame(location.file, max(location.line, 1), max(location.column, 1))
-
-    stack = (error.location or otherwise).frames()
-    span = files.span(frame(stack[0]))
-    notes = [Note(text, files.span(frame(where)) if where is not None else None) for text, where in error.notes]
-    notes += [Note(CALLED, files.span(frame(caller))) for caller in stack[1:]]
-    return Diagnostic(TRANSLATE, Severity.ERROR, error.message, span, tuple(notes), error.help or None)
+__all__ = ["Compiled", "CppError", "compile_early", "compile_kernel", "origins_of_kernel"]

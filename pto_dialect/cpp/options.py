@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+_DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
+
+
+class BadOption(Exception):
+    """A definition or an entry that cannot be handed to a compiler."""
 
 
 @dataclass(frozen=True)
@@ -28,3 +37,13 @@ class CppOptions:
 def with_target(options: CppOptions, target: str | None) -> CppOptions:
     """Returns ``options`` for a chip, unless they state one."""
     return options if options.target is not None or target is None else replace(options, target=target)
+
+
+def check_options(defines: Sequence[str], includes: Sequence[str]) -> None:
+    """Raises :class:`BadOption` where a compiler cannot get these definitions or folders of headers."""
+    for folder in includes:
+        if not os.path.isdir(folder):
+            raise BadOption(f"-I names '{folder}', which is no folder")
+    for definition in defines:
+        if not _DEFINITION.match(definition):
+            raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 
-from pto_dialect.versions import sources_identity
+from pto_dialect.versions import process_identity
 
 from .compilers import find_compiler
 from .includes import INCLUDE, IncludedFiles, included_files
-from .ir_cache import IrCache, header_version
+from .ir_cache import IrCache
 from .options import CppOptions
 
 VARIABLES = ("PATH", "PTO_CXX", "CXX")
@@ -29,7 +28,7 @@ def _entry(included: IncludedFiles, name: str, options: CppOptions, every: bool)
     there = filter(os.path.exists, found)
     read = (part for file in included.files.items() for part in file)
     how = (find_compiler(options.cxx).identity, included.folder, repr(options), str(every and options.entry is None))
-    return IrCache(("program", _code(), header_version(INCLUDE), *how, name, included.text, *read, *there))
+    return IrCache(("program", process_identity(), *how, name, included.text, *read, *there))
 
 
 def looked_at(text: str, name: str, options: CppOptions, every: bool) -> list[str] | None:
@@ -48,9 +47,3 @@ def looked_at(text: str, name: str, options: CppOptions, every: bool) -> list[st
 
 def _given(options: CppOptions) -> tuple[str, ...]:
     return (*options.defines, options.entry or "")
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """What differs as soon as a source file does that has a say in a translation."""
-    return sources_identity()

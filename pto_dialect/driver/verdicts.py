@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from pto_dialect.accel import enabled
-from pto_dialect.accel.cache import cache_folder, read_private, write_private
+from pto_dialect.accel.cache import cache_folder, digest, read_private, write_private
 from pto_dialect.version import __version__
 
 # What type checkers take for true; commands that came before have no time for ``typing``.
@@ -42,7 +42,7 @@ class Verdicts:
 
     def __init__(self, folder: str, identity: str) -> None:
         self.folder = folder
-        self.identity = _digest(str(FORMAT), identity)
+        self.identity = digest(str(FORMAT), identity)
         self._by_options: dict[Options, str] = {}
 
     def find(self, text: str, name: str, options: Options) -> Result | None:
@@ -72,7 +72,7 @@ class Verdicts:
         """Descriptions of all rules; ``load`` finds them where they are not kept."""
         import json  # deferred: start-up
 
-        key = _digest(self.identity, "rules")
+        key = digest(self.identity, "rules")
         stored = read_private(self._path(key))
         if stored is not None:
             with suppress(ValueError, KeyError, TypeError):
@@ -85,7 +85,7 @@ class Verdicts:
 
     def note(self, name: str) -> Any:
         """What :meth:`keep_note` has kept under ``name``, ``None`` where there is nothing."""
-        key = _digest(self.identity, "note", name)
+        key = digest(self.identity, "note", name)
         stored = read_private(self._path(key))
         if stored is not None:
             with suppress(EOFError, ValueError, TypeError):
@@ -96,14 +96,14 @@ class Verdicts:
 
     def keep_note(self, name: str, value: Any) -> None:
         """Keeps a tuple of tuples, texts and numbers under ``name``."""
-        key = _digest(self.identity, "note", name)
+        key = digest(self.identity, "note", name)
         self._write(key, marshal.dumps((key, value)))
 
     def _key(self, text: str, name: str, options: Options) -> str:
         settings = self._by_options.get(options)
         if settings is None:
-            settings = self._by_options[options] = _digest(self.identity, ascii(_plain(options)))
-        return _digest(settings, name, text)
+            settings = self._by_options[options] = digest(self.identity, ascii(_plain(options)))
+        return digest(settings, name, text)
 
     def _path(self, key: str) -> str:
         return os.path.join(self.folder, key[:2], key)
@@ -126,29 +126,14 @@ def _is_kept(options: Options) -> bool:
     return not options.statistics and options.cycles is None
 
 
-def _digest(*parts: str) -> str:
-    try:
-        # That is where hashlib has it from, which loads OpenSSL first.
-        from _blake2 import blake2b  # deferred: start-up
-    except ImportError:
-        from hashlib import blake2b  # deferred: start-up
-
-    digest = blake2b(digest_size=20)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(data))
-        digest.update(data)
-    return digest.hexdigest()
-
-
 def open_verdicts() -> Verdicts | None:
     """The verdicts of this version of the package; ``None`` without a cache folder."""
-    from pto_dialect.versions import installed_version, python_build, sources_identity  # deferred: start-up
+    from pto_dialect.versions import installed_version, process_identity, python_build  # deferred: start-up
 
     folder = cache_folder() if enabled("results") else None
     if folder is None:
         return None
-    identity = ascii((__version__, sources_identity(), installed_version("xdsl"), python_build()))
+    identity = ascii((__version__, process_identity(), installed_version("xdsl"), python_build()))
     return Verdicts(os.path.join(folder, FOLDER), identity)
 
 
