@@ -128,5 +128,6 @@ def _is_complete(text: str) -> bool:
     form = forms(cls)[0]
     words = {token.text.rstrip("( ") for token in before.behind}
     if "outs(" in form and "outs" not in words:
-        return False
+        # The form with a result has its type at the end.
+        return "->" in text
     return " : " not in re.sub(r"\[[^\]]*\]|\([^)]*\)", "", form) or ":" in text

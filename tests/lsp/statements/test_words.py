@@ -9,6 +9,7 @@ pytest.importorskip("pygls", reason="the language server is an extra")
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.lsp.hover import core_operation_text
 from pto_dialect.lsp.program.document import Document
+from pto_dialect.lsp.program.statement import Statement
 from pto_dialect.lsp.statements.history import History, Written, history_of, statements_of
 from pto_dialect.lsp.statements.scope import Typed, values_before
 from pto_dialect.lsp.statements.snippets import plain, statement
@@ -114,3 +115,10 @@ def test_names_that_are_numbers_are_in_scope() -> None:
 def test_operations_of_other_dialects_are_explained() -> None:
     text = core_operation_text("arith.cmpi")
     assert "`%lhs`" in text and "`predicate`" in text
+
+
+def test_a_statement_begins_after_one_with_a_result() -> None:
+    text = "    %c = pto.tadd %a, %b : (!pto.tile<8x8xf32>, !pto.tile<8x8xf32>)"
+    assert not Statement(f"{text}\n    ", len(text) + 5).names_operation
+    text += " -> !pto.tile<8x8xf32>"
+    assert Statement(f"{text}\n    ", len(text) + 5).names_operation
