@@ -11,7 +11,10 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from pto_dialect.analysis.constants import is_read_unsigned
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.structured import is_for
 
 from .base import PtoPass
 
@@ -23,7 +26,10 @@ class CanonicalizePass(PtoPass):
     name: ClassVar[str] = "canonicalize"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes the module in place; reports nothing."""
+        """Changes the module in place; reports nothing. Leaves one as it is whose loops read negative constants as
+        unsigned numbers, because xDSL would take them as signed."""
+        if any(is_for(op) and is_read_unsigned(op) for op in walk(module)):
+            return
         from xdsl.dialects import get_all_dialects  # deferred: start-up
         from xdsl.transforms.canonicalize import CanonicalizePass as Canonicalization  # deferred: start-up
 

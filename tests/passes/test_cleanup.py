@@ -46,3 +46,11 @@ def test_what_writes_and_orders_stays(passes: list[str]) -> None:
         "return",
     )
     assert after(passes, *body) == list(body)
+
+
+def test_loop_that_reads_a_negative_bound_as_unsigned_stays() -> None:
+    head = ("%low = arith.constant 3 : i64", "%high = arith.constant -1 : i64", "%z = arith.constant 0 : i64")
+    body = ("%t = pto.castptr %z : i64 -> !pto.ptr<i32, ub>", "pto.barrier <PIPE_ALL>", "}", "return")
+    for word, loops in (("unsigned ", 1), ("", 0)):
+        lines = after(["canonicalize"], *head, f"scf.for {word}%i = %low to %high step %low : i64 {{", *body)
+        assert sum("scf.for" in line for line in lines) == loops

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from pto_dialect.analysis.constants import constant_of, trip_count
+from pto_dialect.analysis.constants import constant_of, is_read_unsigned, trip_count
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
@@ -106,6 +106,8 @@ class Reader:
                 raise UnsupportedError(op, f"{op.name} is not followed, only scf.for and scf.while are")
             return None
         low, high, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
+        if is_read_unsigned(op):
+            raise UnsupportedError(op, "it compares a negative constant as an unsigned number")
         index = op.body.block.args[0]
         count = trip_count(low, high, step)
         trips = inf if count is None else count
