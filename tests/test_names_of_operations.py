@@ -38,15 +38,16 @@ which have only names and positions, to operations, and those of core operations
 
 
 @cache
-def sources() -> tuple[tuple[str, ast.Module, list[str]], ...]:
-    """Path below the package, syntax tree and lines of every module outside of these folders and the list of
-    families."""
-    found: list[tuple[str, ast.Module, list[str]]] = []
+def sources() -> tuple[tuple[str, list[ast.Compare | ast.Subscript], list[str]], ...]:
+    """Path below the package, comparisons and subscripts, and lines of every module outside of these folders and the
+    list of families."""
+    found: list[tuple[str, list[ast.Compare | ast.Subscript], list[str]]] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if not name.startswith(WITHOUT) and name not in ("families.py", "__main__.py"):
             text = path.read_text(encoding="utf-8")
-            found.append((name, ast.parse(text), text.splitlines()))
+            nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Compare | ast.Subscript)]
+            found.append((name, nodes, text.splitlines()))
     return tuple(found)
 
 
@@ -97,8 +98,8 @@ def compares_names(node: ast.Compare, module: ModuleType) -> bool:
 def comparisons() -> tuple[tuple[str, int, bool], ...]:
     """File and line of every comparison of names of operations, and whether a comment is there."""
     found: list[tuple[str, int, bool]] = []
-    for name, tree, lines in sources():
-        for node in ast.walk(tree):
+    for name, nodes, lines in sources():
+        for node in nodes:
             if isinstance(node, ast.Compare) and compares_names(node, module_of(name)):
                 above = lines[node.lineno - 2].strip()
                 found.append((name, node.lineno, "  # " in lines[node.lineno - 1] or above.startswith("# ")))
@@ -109,8 +110,8 @@ def comparisons() -> tuple[tuple[str, int, bool], ...]:
 def positions() -> tuple[tuple[str, int], ...]:
     """File and line of every operand that is taken by a constant position."""
     found: list[tuple[str, int]] = []
-    for name, tree, _ in sources():
-        for node in ast.walk(tree):
+    for name, nodes, _ in sources():
+        for node in nodes:
             if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
                 continue
             owner = node.value.value
