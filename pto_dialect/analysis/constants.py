@@ -60,13 +60,18 @@ def trip_count(first: object, last: object, step: object) -> int | None:
     return None
 
 
+def _bounds(loop: ForOp) -> list[int | float | None]:
+    """The constants among the bounds and the step of a loop. Unverified loops may lack operands."""
+    return [constant_of(value) for value in loop.operands[:3]]
+
+
 def constant_trip_count(loop: ForOp) -> int | None:
-    """How often ``loop`` runs; ``None`` where the text does not say it. Unverified loops may lack operands."""
-    bounds = [constant_of(value) for value in loop.operands[:3]]
+    """How often ``loop`` runs; ``None`` where the text does not say it."""
+    bounds = _bounds(loop)
     return trip_count(*bounds) if len(bounds) == 3 and not is_read_unsigned(loop) else None
 
 
 def is_read_unsigned(loop: ForOp) -> bool:
     """Whether a loop reads a negative constant as a large bound, because it compares bounds as unsigned numbers."""
-    bounds = [constant_of(value) for value in loop.operands[:2]]
-    return "unsignedCmp" in loop.attributes and any(isinstance(one, int) and one < 0 for one in bounds)
+    negative = [isinstance(one, int) and one < 0 for one in _bounds(loop)]
+    return "unsignedCmp" in loop.attributes and any(negative[:2])
