@@ -31,6 +31,7 @@ _LAYOUTS = {
     "zn": ", slayout=col_major",
     "nd": "",
     "dn": ", blayout=col_major",
+    "zz": ", slayout=row_major",
 }
 _OWN = {"mat": "nz", "left": "nz", "right": "zn", "acc": "nz", "bias": "nd", "scaling": "nd", "vec": "nd"}
 
@@ -119,11 +120,11 @@ def copies(arrays: Mapping[str, Any]) -> list[Any]:
     return [value.copy() if isinstance(value, np.ndarray) else value for value in arrays.values()]
 
 
-def run(module: ModuleOp, arrays: Mapping[str, Any], schedule: str = "text") -> dict[str, Any]:
+def run(module: ModuleOp, arrays: Mapping[str, Any], schedule: str = "text", blocks: int = 1) -> dict[str, Any]:
     """What a run leaves; memory on the chip begins with the same random bytes each time."""
     values = copies(arrays)
     options = RunOptions(fill="random", accumulate="exact", schedule=Schedule.parse(schedule, strict=True))
-    Kernel(module, None, None, options).run(values, 1)
+    Kernel(module, None, None, options).run(values, blocks)
     return dict(zip(arrays, values, strict=True))
 
 

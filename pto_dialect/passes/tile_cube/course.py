@@ -10,17 +10,20 @@ from typing import NamedTuple
 
 from pto_dialect.analysis.cycles.moves import FRACTAL, INNER_BYTES, extract_lanes
 from pto_dialect.analysis.cycles.table import CycleTable
+from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
 _FOLLOWED = 3
 """Blocks that are followed; each further one takes as long as the last of these."""
 
 
 class Sizes(NamedTuple):
-    """Bits of an element of the operands and of the result in global memory, the name of the former."""
+    """Bits of an element of the operands and of the result in global memory, the name of the former, whether operands
+    have scales."""
 
     bits: int
     out_bits: int
     element: str
+    scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,16 @@ class Times:
         """A transfer of ``elements`` along ``path``."""
         law = self.table.group("move", path, "*")
         return law["fixed"] + elements * bits / 8 / law["rate"]
+
+    def load(self, rows: int, columns: tuple[int, ...], pieces: list[int]) -> float:
+        """The loads of a panel of both operands into L1; scales come piece by piece."""
+        panel, bits = sum(pieces), self.sizes.bits
+        load = self.move("gm:l1", rows * panel, bits) + self.move("gm:l1", sum(columns) * panel, bits)
+        if self.sizes.scaled:
+            load += sum(
+                self.move("gm:l1", one * piece // MX_SCALE_GROUP, 8) for piece in pieces for one in (rows, *columns)
+            )
+        return load
 
     def product(self, rows: int, columns: int, depth: int) -> float:
         """A product."""
@@ -65,13 +78,8 @@ class _Core:
     ) -> None:  # fmt: skip
         bits = times.sizes.bits
         self.slots, self.columns = slots, columns
-        self.panels = [
-            (
-                times.move("gm:l1", rows * panel, bits) + times.move("gm:l1", sum(columns) * panel, bits),
-                [min(depth, panel - at) for at in range(0, panel, depth)],
-            )
-            for panel in panels
-        ]
+        lengths = [[min(depth, panel - at) for at in range(0, panel, depth)] for panel in panels]
+        self.panels = [(times.load(rows, columns, one), one) for one in lengths]
         pieces = {piece for _, some in self.panels for piece in some}
         self.left = {piece: times.move("l1:l0a", rows * piece, bits) for piece in pieces}
         pairs = {(piece, part) for piece in pieces for part in columns}

@@ -5,8 +5,7 @@ Source: docs/reference/numerics.md, "Matrix products"; docs/reference/core-diale
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Mapping
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
@@ -20,16 +19,28 @@ from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, PtrType, ShapedView, TileBufType, byte_width
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.cube.matmul import TMatmulAccOp, TMatmulBiasOp, TMatmulOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.ir.tile.move import TExtractOp, TMovOp
 from pto_dialect.passes.instructions.writer import is_handle
+from pto_dialect.targets.matmul_types import MX_K_MULTIPLE
 
-from .product import NotTiledError, Operand, Product, Start, Window
+from .product import (
+    ADDING,
+    BEGINNING,
+    FAMILY_OF,
+    Family,
+    NotTiledError,
+    Operand,
+    Product,
+    Start,
+    Window,
+    at,
+    roles_of,
+    steps_of,
+)
+from .repeats import check_outside, repeats_around
 from .sums import Sum, sum_of
 
-PRODUCTS = (TMatmulOp, TMatmulBiasOp, TMatmulAccOp)
-_OPERANDS = {TMatmulOp: ("lhs", "rhs"), TMatmulBiasOp: ("a", "b"), TMatmulAccOp: ("lhs", "rhs")}
 _EQUAL, _UNEQUAL = 0, 1
 
 
@@ -49,7 +60,7 @@ class _Finder:
 
     def find(self) -> Product:
         """The product."""
-        _plain(self.store, {"src", "dst", "preQuantScalar"}, {"stPhase"})
+        _plain(self.store, {"src", "dst", "preQuantScalar", "fp"}, {"stPhase"})
         acc = self._tile(self.sums)
         out = _window(self.store.dst)
         if (out.rows, out.cols) != (acc.valid_rows, acc.valid_cols):
@@ -60,9 +71,15 @@ class _Finder:
         if (product.left.window.rows, product.right.window.cols) != (out.rows, out.cols):
             raise NotTiledError("its operands have other sizes than its accumulator")
         product.rows, product.cols = out.rows, out.cols
+        if self.store.fp is not None:
+            product.operands = {**product.operands, "table": self._operand(self.store.fp, self.store)}
+        _check_sizes(product)
         self._apart(product)
         while self._widen(product):
             pass
+        product.inner = product.place
+        product.repeats = repeats_around(product, self._belongs)
+        self.ops.update(product.repeats)
         self._alone(product)
         _overlap_free(product)
         return product
@@ -79,19 +96,20 @@ class _Finder:
             if not inside:
                 continue
             start, adding, length, loop = self._term(op)
-            left, right, bias = self._operands(start, adding)
+            operands = self._operands(start, adding)
             if loop is not None:
-                left, right, length = _along(loop, left, right, length)
+                operands, length = _along(loop, operands, length)
             if product is None:
                 if start is None:
                     raise NotTiledError("its first product adds to sums that it has not computed")
+                family = FAMILY_OF[type(start.products()[0])]
                 product = Product(
-                    self.store, out, left, right, bias, start, length, block, self.store, acc, self.ops
+                    self.store, family, out, operands, start, length, block, self.store, acc, self.store, self.ops
                 )  # fmt: skip
             elif start is not None:
                 raise NotTiledError("its sums begin twice")
             else:
-                _follows(product, left, right)
+                _follows(product, operands, FAMILY_OF[type(adding)] if adding else None)
                 product.depth += length
         if product is None:
             raise NotTiledError("nothing in its block multiplies")
@@ -111,7 +129,7 @@ class _Finder:
             self.ops.add(loop)
         start: Start | None = None
         adding: PtoOp | None = None
-        if isinstance(op, TMatmulAccOp):
+        if isinstance(op, ADDING):
             adding = self._adding(op)
         elif loop is not None:
             start, adding = self._choice(op, loop)
@@ -145,13 +163,13 @@ class _Finder:
             self.ops.add(op)
             then, other = (self._begin(self._only(region.blocks)) for region in (op.true_region, op.false_region))
             return Start(None, op.cond, then, other)
-        if not isinstance(op, (TMatmulOp, TMatmulBiasOp)) or op.dst is not self.sums:
+        if not isinstance(op, BEGINNING) or not _writes(op, self.sums):
             raise NotTiledError(f"{op.name} uses its accumulator")
         self.ops.add(op)
         return Start(op)
 
     def _adding(self, op: Operation) -> PtoOp:
-        if not isinstance(op, TMatmulAccOp) or op.acc_in is not self.sums or op.dst is not self.sums:
+        if not isinstance(op, ADDING) or not _writes(op, self.sums) or _given(op, "sums") is not self.sums:
             raise NotTiledError(f"{op.name} uses its accumulator")
         self.ops.add(op)
         return op
@@ -165,25 +183,21 @@ class _Finder:
 
     # ------------------------------------------------------------ operands
 
-    def _operands(self, start: Start | None, adding: PtoOp | None) -> tuple[Operand, Operand, Operand | None]:
+    def _operands(self, start: Start | None, adding: PtoOp | None) -> dict[str, Operand]:
         """The operands of the products of a term, which are the same for all of them."""
         products = [*(start.products() if start else ()), *([adding] if adding else [])]
         for op in products:
             _plain(op, set(operand_groups(op)), {"accPhase"})
-        pairs = {tuple(operand_groups(op)[name][0] for name in _OPERANDS[type(op)]) for op in products}
-        if len(pairs) != 1:
-            raise NotTiledError("its products have different operands")
-        (pair,) = pairs
-        left, right = (self._operand(value, products[0]) for value in pair)
-        if left.window.cols != right.window.rows:
-            raise NotTiledError("its operands disagree about k")
-        biases = {op.bias for op in products if isinstance(op, TMatmulBiasOp)}
-        if len(biases) > 1:
-            raise NotTiledError("it has several biases")
-        bias = next((self._operand(value, products[0]) for value in biases), None)
-        if bias is not None and (bias.window.rows, bias.window.cols) != (1, right.window.cols):
-            raise NotTiledError("its bias has another number of columns")
-        return left, right, bias
+        if len({FAMILY_OF[type(op)] for op in products}) != 1:
+            raise NotTiledError("its products are of different kinds")
+        found: dict[str, SSAValue] = {}
+        for op in products:
+            for role in roles_of(type(op)):
+                value = _given(op, role)
+                if role != "sums" and found.setdefault(role, value) is not value:
+                    several = "it has several biases" if role == "bias" else "its products have different operands"
+                    raise NotTiledError(several)
+        return {role: self._operand(value, products[0]) for role, value in found.items()}
 
     def _operand(self, value: SSAValue, user: Operation) -> Operand:
         """Where the elements of an operand come from."""
@@ -254,26 +268,20 @@ class _Finder:
         if any(op is not loop and not self._belongs(op) for op in walk(loop)):
             return False
         index = loop.body.block.args[0]
-
-        def moves(window: Window) -> tuple[int, int]:
-            return window.row.factor(index) * step, window.col.factor(index) * step
-
-        bias = (0, 0) if product.bias is None else moves(product.bias.window)
-        found = (moves(product.left.window), moves(product.right.window), bias, moves(product.out))
+        found = {
+            role: (window.row.factor(index) * step, window.col.factor(index) * step)
+            for role, window in product.windows().items()
+        }
         rows, cols = product.rows, product.cols
-        if found == ((rows, 0), (0, 0), (0, 0), (rows, 0)):
+        if found == {role: steps_of(role, rows, 0, 0) for role in found}:
             product.rows *= trips
-        elif found == ((0, 0), (0, cols), (0, cols if product.bias else 0), (0, cols)):
+        elif found == {role: steps_of(role, 0, cols, 0) for role in found}:
             product.cols *= trips
         else:
             return False
         if loop.parent is None:
             return False
-        product.out = product.out.at(index, low)
-        product.left = replace(product.left, window=product.left.window.at(index, low))
-        product.right = replace(product.right, window=product.right.window.at(index, low))
-        if product.bias is not None:
-            product.bias = replace(product.bias, window=product.bias.window.at(index, low))
+        product.begin_at(index, low)
         product.block, product.place = loop.parent, loop
         product.loops.append(loop)
         self.ops.add(loop)
@@ -302,23 +310,7 @@ class _Finder:
                 break
             if started and any(not self._belongs(inner) for inner in walk(op)):
                 raise NotTiledError(f"{op.name} is between its operations")
-        inside = {op for one in (*product.loops, *self.ops) for op in walk(one)}
-        needed = [value for window in product.windows() for one in (window.row, window.col) for value in one.factors]
-        needed += [value for window in product.windows() for value in (*window.part.offsets[:-2], window.part.source)]
-        needed += [start.when for start in _starts(product.start) if start.when is not None]
-        needed += list(operand_groups(product.store).get("preQuantScalar", ()))
-        for value in needed:
-            owner = value.owner
-            place = owner.parent_op() if isinstance(owner, Block) else owner
-            if place in inside:
-                raise NotTiledError(f"{label_of(value, 'an offset')} is computed in its loops")
-
-
-def _starts(start: Start) -> Iterator[Start]:
-    yield start
-    for inner in (start.then, start.other):
-        if inner is not None:
-            yield from _starts(inner)
+        check_outside(product)
 
 
 def _at_level(op: Operation, block: Block) -> Operation | None:
@@ -338,40 +330,59 @@ def _writes(op: Operation, tile: SSAValue) -> bool:
 
 
 def _depth(op: PtoOp) -> int:
-    kind = operand_groups(op)[_OPERANDS[type(op)][0]][0].type
+    kind = _given(op, "left").type
     if not isinstance(kind, TileBufType) or kind.valid_cols == DYNAMIC:
         raise NotTiledError("only a run knows its sizes")
     return kind.valid_cols
 
 
-def _along(loop: ForOp, left: Operand, right: Operand, length: int) -> tuple[Operand, Operand, int]:
+def _given(op: PtoOp, role: str) -> SSAValue:
+    """An operand of a product by what it is."""
+    return operand_groups(op)[roles_of(type(op))[role]][0]
+
+
+def _along(loop: ForOp, operands: Mapping[str, Operand], length: int) -> tuple[dict[str, Operand], int]:
     """The operands of the first iteration of a loop along k, and the length of all together."""
     index, low, step = loop.body.block.args[0], constant_of(loop.lb), constant_of(loop.step)
     trips = constant_trip_count(loop)
     assert trips
     if not isinstance(low, int) or not isinstance(step, int):
         raise NotTiledError("only a run knows where its loop along k begins")
-    steps = [
-        (window.row.factor(index) * step, window.col.factor(index) * step) for window in (left.window, right.window)
-    ]
-    if steps != [(0, length), (length, 0)]:
-        raise NotTiledError("its loop along k does not go from one tile of its operands to the next")
-    left, right = (replace(one, window=one.window.at(index, low)) for one in (left, right))
-    return left, right, length * trips
+    for role, one in operands.items():
+        found = (one.window.row.factor(index) * step, one.window.col.factor(index) * step)
+        # A bias is the same for all of k.
+        if found != (steps_of(role, 0, 0, length)):
+            raise NotTiledError("its loop along k does not go from one tile of its operands to the next")
+    return at(operands, index, low), length * trips
 
 
-def _follows(product: Product, left: Operand, right: Operand) -> None:
+def _follows(product: Product, operands: Mapping[str, Operand], family: Family | None) -> None:
     """Checks that operands continue those of a product along k."""
-    depth, one, other = Sum(product.depth), product.left.window, product.right.window
-    if (
-        (left.window.part.source, right.window.part.source) != (one.part.source, other.part.source)
-        or left.window.col.minus(one.col) != depth
-        or right.window.row.minus(other.row) != depth
-        or left.window.row != one.row
-        or right.window.col != other.col
-        or (left.window.rows, right.window.cols) != (one.rows, other.cols)
-    ):
-        raise NotTiledError("its products do not follow one another along k")
+    if family is not product.family:
+        raise NotTiledError("its products are of different kinds")
+    for role, operand in operands.items():
+        one, other = operand.window, product.operands[role].window
+        row, col = steps_of(role, 0, 0, product.depth)
+        rows, cols = (one.rows == other.rows or row, one.cols == other.cols or col)
+        if (
+            one.part.source != other.part.source
+            or (one.row.minus(other.row), one.col.minus(other.col)) != (Sum(row), Sum(col))
+            or not (rows and cols)
+        ):
+            raise NotTiledError("its products do not follow one another along k")
+
+
+def _check_sizes(product: Product) -> None:
+    """Checks that scales, bias and table belong to all rows and columns."""
+    depth = product.right.window.rows
+    for role, operand in product.operands.items():
+        rows, cols = steps_of(role, product.rows, product.cols, depth)
+        rows = rows or 1
+        if (operand.window.rows, operand.window.cols) != (rows, cols):
+            what = "its bias has another number of columns" if role == "bias" else "its operands have different sizes"
+            raise NotTiledError(what)
+    if product.family.scaled and depth % MX_K_MULTIPLE:
+        raise NotTiledError(f"its k is no multiple of {MX_K_MULTIPLE}")
 
 
 def _window(value: SSAValue) -> Window:
@@ -398,8 +409,7 @@ def _plain(op: PtoOp, operands: set[str], neutral: set[str]) -> None:
 def _overlap_free(product: Product) -> None:
     """Checks that no order of loads and stores matters: the result shares no memory with the operands, and none of its
     elements is stored twice."""
-    inputs = [_array(window.part) for window in product.windows()[:-1]]
-    out = _array(product.out.part)
+    *inputs, out = [_array(window.part) for window in product.windows().values()]
     if any(not isinstance(value.owner, Block) or _is_number(value) for value in (*inputs, out)):
         raise NotTiledError("nobody knows whether its arrays share memory")
     if out in inputs:

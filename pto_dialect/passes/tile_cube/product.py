@@ -5,18 +5,81 @@ Source: docs/reference/numerics.md, "Matrix products".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.buffers.views import PartitionViewOp
-from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.base import PtoOp, signature
 from pto_dialect.ir.core.types import TileBufType
+from pto_dialect.ir.cube.gemv import (
+    TGemvAccOp,
+    TGemvBiasOp,
+    TGemvMxAccOp,
+    TGemvMxBiasOp,
+    TGemvMxOp,
+    TGemvOp,
+)
+from pto_dialect.ir.cube.matmul import (
+    TMatmulAccOp,
+    TMatmulBiasOp,
+    TMatmulMxAccOp,
+    TMatmulMxBiasOp,
+    TMatmulMxOp,
+    TMatmulOp,
+)
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
+from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
 from .sums import Sum
+
+
+class Family(NamedTuple):
+    """Products of one kind: the operations that begin sums, begin them with a bias, and add to them."""
+
+    begin: type[PtoOp]
+    biased: type[PtoOp]
+    adding: type[PtoOp]
+    one_row: bool = False
+    scaled: bool = False
+
+
+FAMILIES = (
+    Family(TMatmulOp, TMatmulBiasOp, TMatmulAccOp),
+    Family(TGemvOp, TGemvBiasOp, TGemvAccOp, one_row=True),
+    Family(TMatmulMxOp, TMatmulMxBiasOp, TMatmulMxAccOp, scaled=True),
+    Family(TGemvMxOp, TGemvMxBiasOp, TGemvMxAccOp, one_row=True, scaled=True),
+)
+FAMILY_OF = {cls: family for family in FAMILIES for cls in family[:3]}
+PRODUCTS = tuple(FAMILY_OF)
+BEGINNING = tuple(cls for family in FAMILIES for cls in (family.begin, family.biased))
+ADDING = tuple(family.adding for family in FAMILIES)
+
+_ROLES = {
+    "lhs": "left", "rhs": "right", "a": "left", "b": "right", "a_scale": "left_scale", "b_scale": "right_scale",
+    "bias": "bias", "acc_in": "sums", "c_in": "sums",
+}  # fmt: skip
+
+
+def roles_of(cls: type[PtoOp]) -> dict[str, str]:
+    """The names of the operands of a product by what they are: ``left``, ``right``, ``left_scale``, ``right_scale``,
+    ``bias``, ``sums``."""
+    names = [slot.name for slot in signature(cls).operands]
+    return {_ROLES[name]: name for name in names if name in _ROLES}
+
+
+def steps_of(role: str, rows: int, cols: int, depth: int) -> tuple[int, int]:
+    """How far the part of an operand, or the result, goes when that of the product goes so far."""
+    return {
+        "left": (rows, depth),
+        "right": (depth, cols),
+        "left_scale": (rows, depth // MX_SCALE_GROUP),
+        "right_scale": (depth // MX_SCALE_GROUP, cols),
+        "out": (rows, cols),
+    }.get(role, (0, cols))
 
 
 class NotTiledError(Exception):
@@ -70,25 +133,55 @@ class Start(NamedTuple):
 
 @dataclass
 class Product:
-    """``store`` writes rows x cols sums over ``depth`` products of elements of ``left`` and ``right``. ``ops`` are the
-    operations that compute it inside of ``block``, where ``place`` is the last one; ``loops`` have been followed."""
+    """``store`` writes rows x cols sums over ``depth`` products of elements of ``operands``: ``left``, ``right``, and
+    where there are some ``left_scale``, ``right_scale``, ``bias``, and ``table``, the scales of the columns of the
+    result. ``ops`` are the operations that compute it inside of ``block``, where ``place`` is the last one; ``loops``
+    have been followed, and ``repeats`` are those around them, the inner one first, that compute it for other parts of
+    the arrays; ``inner`` is its last operation in the first of these."""
 
     store: TStoreOp
+    family: Family
     out: Window
-    left: Operand
-    right: Operand
-    bias: Operand | None
+    operands: Mapping[str, Operand]
     start: Start
     depth: int
     block: Block
     place: Operation
     acc: TileBufType
+    inner: Operation
     ops: set[Operation] = field(default_factory=set)
     loops: list[ForOp] = field(default_factory=list)
+    repeats: list[ForOp] = field(default_factory=list)
     rows: int = 0
     cols: int = 0
 
-    def windows(self) -> tuple[Window, ...]:
-        """What the product reads and writes of global memory."""
-        biases = () if self.bias is None else (self.bias.window,)
-        return (self.left.window, self.right.window, *biases, self.out)
+    @property
+    def left(self) -> Operand:
+        """The left operand."""
+        return self.operands["left"]
+
+    @property
+    def right(self) -> Operand:
+        """The right operand."""
+        return self.operands["right"]
+
+    def windows(self) -> dict[str, Window]:
+        """What the product reads and writes (``out``) of global memory."""
+        return {**{role: operand.window for role, operand in self.operands.items()}, "out": self.out}
+
+    def without_repeats(self) -> None:
+        """Leaves the loops around the product as they are."""
+        if self.repeats:
+            self.block, self.place = self.repeats[0].body.block, self.inner
+            self.ops.difference_update(self.repeats)
+            self.repeats = []
+
+    def begin_at(self, value: SSAValue, number: int) -> None:
+        """Takes the windows for one number of ``value``."""
+        self.out = self.out.at(value, number)
+        self.operands = at(self.operands, value, number)
+
+
+def at(operands: Mapping[str, Operand], value: SSAValue, number: int) -> dict[str, Operand]:
+    """Operands for one number of ``value``."""
+    return {role: replace(one, window=one.window.at(value, number)) for role, one in operands.items()}

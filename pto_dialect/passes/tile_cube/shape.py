@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations
+from typing import NamedTuple
 
 from pto_dialect.analysis.cycles.moves import FRACTAL, INNER_BYTES
 from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.ir.core.types import bit_width, byte_width, element_name
+from pto_dialect.targets.matmul_types import MX_K_MULTIPLE, MX_SCALE_GROUP
 from pto_dialect.targets.profile import Profile
 
 from .course import Sizes, Times, cycles
@@ -24,6 +26,9 @@ PANELS = (32, 64, 128, 256, 512, 1024)
 
 SLOTS = 2
 """Slots of each tile that is loaded while another one is used."""
+
+_TABLE_BYTES = 8
+"""Bytes of the scale of a column of the result."""
 
 _LEAST_PART = 32
 """Columns that an accumulator has at least where a block has two."""
@@ -48,22 +53,30 @@ def ranges(length: int, size: int) -> tuple[Range, ...]:
     return tuple(piece for piece in pieces if piece.count)
 
 
+class Units(NamedTuple):
+    """Sizes of tiles are multiples of these: rows, columns and length along k."""
+
+    rows: int
+    columns: int
+    depth: int
+
+
 @dataclass(frozen=True)
 class Shape:
     """A base tile of ``rows`` x ``columns`` sums in two accumulators side by side, or in one if it is narrow, with
-    ``panel`` elements along k in L1 and ``depth`` in each product; ``unit`` is a multiple of both sides of a block."""
+    ``panel`` elements along k in L1 and ``depth`` in each product."""
 
     rows: int
     columns: int
     panel: int
     depth: int
-    unit: int
+    units: Units
 
     def parts_of(self, columns: int) -> tuple[int, ...]:
         """The columns of the accumulators of a block of ``columns`` columns."""
-        if columns < 2 * max(_LEAST_PART, self.unit):
+        if columns < 2 * max(_LEAST_PART, self.units.columns):
             return (columns,)
-        first = round_up(-(-columns // 2), self.unit)
+        first = round_up(-(-columns // 2), self.units.columns)
         return (first, columns - first)
 
 
@@ -76,9 +89,14 @@ class Request:
     panel: int = 0
 
 
-def unit_of(bytes_: int) -> int:
-    """Rows and columns of tiles are multiples of this: of a block in both directions."""
-    return max(FRACTAL, INNER_BYTES // bytes_)
+def units_of(product: Product) -> Units:
+    """The units of the tiles of a product: a block of the operands in both directions, one row of products of one row,
+    a pair of scales of scaled ones."""
+    bytes_ = byte_width(product.left.level0.element)
+    assert bytes_ is not None
+    unit = max(FRACTAL, INNER_BYTES // bytes_)
+    family = product.family
+    return Units(1 if family.one_row else unit, unit, MX_K_MULTIPLE if family.scaled else unit)
 
 
 def round_up(number: int, unit: int) -> int:
@@ -91,6 +109,9 @@ def choose(product: Product, profile: Profile, request: Request) -> Shape:
     none with the stated sizes fits."""
     table = shipped(profile.arch)
     shapes = list(_fitting(product, profile, request))
+    if product.family.scaled:
+        # Slots of scales are stated in the text.
+        shapes = [shape for shape in shapes if -(-product.depth // shape.panel) <= MOST_PANELS]
     # Panels of two lengths in one loop wait for one another.
     shapes = [shape for shape in shapes if _is_even(shape, product)] or shapes
     if not shapes:
@@ -109,23 +130,27 @@ def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[S
     sums = byte_width(product.acc.element)
     assert bytes_ is not None
     assert sums is not None
-    unit = unit_of(bytes_)
-    capacity = {name: profile.capacity_of(name) or 0 for name in ("mat", "left", "right", "acc", "bias")}
+    units = units_of(product)
+    capacity = {name: profile.capacity_of(name) or 0 for name in ("mat", "left", "right", "acc", "bias", "scaling")}
     for rows, columns, panel in combinations(
-        _sizes(ROWS, request.rows, product.rows, unit),
-        _sizes(COLUMNS, request.columns, product.cols, unit),
-        _sizes(PANELS, request.panel, product.depth, unit),
+        [1] if product.family.one_row else _sizes(ROWS, request.rows, product.rows, units.rows),
+        _sizes(COLUMNS, request.columns, product.cols, units.columns),
+        _sizes(PANELS, request.panel, product.depth, units.depth),
     ):
-        bias = 0 if product.bias is None else columns * sums
+        bias = columns * sums if "bias" in product.operands else 0
+        table = columns * _TABLE_BYTES if "table" in product.operands else 0
         rest = product.depth % panel if product.depth > panel else 0
-        level1 = (rows + columns) * (SLOTS * panel + round_up(rest, unit)) * bytes_ + bias
-        if level1 > capacity["mat"] or rows * columns * sums > capacity["acc"] or bias > capacity["bias"]:
+        level1 = (rows + columns) * (SLOTS * panel + round_up(rest, units.depth)) * bytes_
+        level1 += bias + table + (-(-level1 // MX_SCALE_GROUP) if product.family.scaled else 0)
+        if level1 > capacity["mat"] or rows * columns * sums > capacity["acc"]:
             continue
-        one = Shape(rows, columns, panel, 0, unit)
+        if bias > capacity["bias"] or table > capacity["scaling"]:
+            continue
+        one = Shape(rows, columns, panel, 0, units)
         # Parts of different width, and products of different length, have tiles of their own.
-        widths = max(_together(one.parts_of(cols.size), unit) for cols in ranges(product.cols, columns))
-        for depth in range(round_up(min(panel, product.depth), unit), 0, -unit):
-            pieces = SLOTS * bytes_ * _together(pieces_of(product.depth, panel, depth), unit)
+        widths = max(_together(one.parts_of(cols.size), units.columns) for cols in ranges(product.cols, columns))
+        for depth in range(round_up(min(panel, product.depth), units.depth), 0, -units.depth):
+            pieces = SLOTS * bytes_ * _together(pieces_of(product.depth, panel, depth), units.depth)
             if pieces * rows <= capacity["left"] and pieces * widths <= capacity["right"]:
                 yield replace(one, depth=depth)
                 break
@@ -156,7 +181,8 @@ def _sizes(tried: Sequence[int], stated: int, size: int, unit: int) -> list[int]
 def _cycles(shape: Shape, product: Product, table: CycleTable) -> float:
     """About how long the product takes."""
     left, out = product.left.level0.element, product.out.part.result.type.element  # pyright: ignore
-    times = Times(table, Sizes(bit_width(left) or 8, bit_width(out) or 8, element_name(left)))
+    scaled = product.family.scaled
+    times = Times(table, Sizes(bit_width(left) or 8, bit_width(out) or 8, element_name(left), scaled))
     panels = tuple(one.size for one in ranges(product.depth, shape.panel) for _ in range(one.count))
     return sum(
         cycles(times, rows.count * cols.count, rows.size, shape.parts_of(cols.size), panels, shape.depth, SLOTS)

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
-from xdsl.dialects.arith import AddiOp, IndexCastOp, MuliOp, SubiOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.arith import AddiOp, DivSIOp, DivUIOp, IndexCastOp, MuliOp, SubiOp
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import Block, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 
 _DEEPEST = 16
+
+Factor = int | Fraction
+"""A fraction where a loop index is divided by a number that divides it in every iteration."""
 
 
 @dataclass(frozen=True)
 class Sum:
     """``number`` plus each value of ``factors`` times its factor; no factor is 0."""
 
-    number: int = 0
-    factors: Mapping[SSAValue, int] = field(default_factory=dict)
+    number: Factor = 0
+    factors: Mapping[SSAValue, Factor] = field(default_factory=dict)
 
     def plus(self, other: Sum, times: int = 1) -> Sum:
         """This sum plus ``times`` another one."""
@@ -34,7 +39,7 @@ class Sum:
         """This sum minus another one."""
         return self.plus(other, -1)
 
-    def factor(self, value: SSAValue) -> int:
+    def factor(self, value: SSAValue) -> Factor:
         """How often ``value`` is in the sum."""
         return self.factors.get(value, 0)
 
@@ -60,6 +65,30 @@ def sum_of(value: SSAValue, depth: int = _DEEPEST) -> Sum:
                 times = constant_of(other)
                 if isinstance(times, int):
                     return Sum().plus(sum_of(one, depth - 1), times)
+        if isinstance(op, (DivSIOp, DivUIOp)):
+            quotient = _quotient(sum_of(op.lhs, depth - 1), constant_of(op.rhs))
+            if quotient is not None:
+                return quotient
         if isinstance(op, IndexCastOp) and value.type == op.input.type:
             return sum_of(op.input, depth - 1)
     return Sum(0, {value: 1})
+
+
+def _quotient(dividend: Sum, divisor: object) -> Sum | None:
+    """A sum divided by a number that divides it in every iteration of the loops whose indices it has; ``None`` where it
+    may leave a rest, or be negative."""
+    if not isinstance(divisor, int) or divisor <= 0 or dividend.number < 0:
+        return None
+    total = dividend.number
+    for value, factor in dividend.factors.items():
+        loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+        if not isinstance(loop, ForOp) or value is not loop.body.block.args[0] or factor < 0:
+            return None
+        low, step = constant_of(loop.lb), constant_of(loop.step)
+        if not isinstance(low, int) or not isinstance(step, int) or low < 0 or step < 0 or factor * step % divisor:
+            return None
+        total += factor * low
+    if total % divisor:
+        return None
+    factors = {value: Fraction(factor) / divisor for value, factor in dividend.factors.items()}
+    return Sum(Fraction(dividend.number) / divisor, factors)

@@ -15,19 +15,19 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.cube.matmul import PhasedProductOp, TMatmulBiasOp, TMatmulOp
 from pto_dialect.ir.tile.memory import TStoreOp
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.instructions.writer import Function, is_handle
 from pto_dialect.verify.engine.rule import read_rules
 
-from .find import PRODUCTS, product_of
-from .product import NotTiledError, Product
-from .shape import Request, Shape, choose
+from .find import product_of
+from .product import BEGINNING, PRODUCTS, NotTiledError, Product
+from .shape import Request, Shape, choose, ranges
 from .write import write
 
 _RULES = read_rules("passes")
@@ -57,6 +57,9 @@ class TileCubePass(PtoPass):
                 try:
                     product = product_of(store)
                     shape = choose(product, profile_of(store, self.target), request)
+                    if len(ranges(product.rows, shape.rows)) * len(ranges(product.cols, shape.columns)) > 1:
+                        # Each repetition stores all of its blocks before the next one does.
+                        product.without_repeats()
                     if _is_one(product, shape):
                         raise NotTiledError("it is one base tile")
                 except NotTiledError as error:
@@ -67,9 +70,7 @@ class TileCubePass(PtoPass):
                 _remove(product)
                 written.sweep()
             for op in walk(function):
-                if isinstance(op, PhasedProductOp) and not isinstance(op, PRODUCTS):
-                    _remark(engine, op, f"{op.name} has no base tile")
-                elif isinstance(op, (TMatmulOp, TMatmulBiasOp)) and not _is_stored(op):
+                if isinstance(op, BEGINNING) and not _is_stored(op):
                     _remark(engine, op, "no store writes its sums to global memory")
 
 
@@ -80,15 +81,15 @@ def _stores_sums(op: Operation) -> bool:
     return any(isinstance(use.operation, PRODUCTS) for use in op.src.uses)
 
 
-def _is_stored(product: TMatmulOp | TMatmulBiasOp) -> bool:
+def _is_stored(product: PtoOp) -> bool:
     """Whether an operation stores the sums of a product, as :func:`_stores_sums` looks for."""
-    return product.dst is not None and any(_stores_sums(use.operation) for use in product.dst.uses)
+    return any(_stores_sums(use.operation) for sums in operand_groups(product)["dst"] for use in sums.uses)
 
 
 def _is_one(product: Product, shape: Shape) -> bool:
     """Whether the product is one tile in the program too."""
     sizes = ((product.rows, shape.rows), (product.cols, shape.columns), (product.depth, shape.depth))
-    return not product.loops and all(size <= tile for size, tile in sizes)
+    return not product.loops and not product.repeats and all(size <= tile for size, tile in sizes)
 
 
 def _remark(engine: DiagnosticEngine, op: Operation, reason: str) -> None:

@@ -10,25 +10,33 @@ Source: docs/reference/synchronisation.md, "Multi-buffers".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
 
-from xdsl.dialects.arith import CmpiOp, DivUIOp, RemUIOp
+from xdsl.dialects.arith import CeilDivSIOp, CmpiOp, DivUIOp, MaxSIOp, RemUIOp
 from xdsl.dialects.scf import ForOp, IfOp, YieldOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from pto_dialect.analysis.constants import constant_trip_count
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp, PartitionViewOp
-from pto_dialect.ir.core.base import operand_groups
+from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, TileBufType
-from pto_dialect.ir.cube.matmul import TMatmulAccOp, TMatmulBiasOp, TMatmulOp
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.ir.tile.move import TExtractOp, TMovOp
 from pto_dialect.passes.instructions.writer import INDEX, Function, Number, Writer
+from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
-from .product import Operand, Product, Start, Window
+from .product import Product, Start, Window, roles_of, steps_of
+from .repeats import computed_from, needed
 from .shape import MOST_PANELS, SLOTS, Range, Shape, ranges, round_up
 from .sums import Sum
+
+_ONCE = ("bias", "table")
+"""Operands that are loaded once for each accumulator."""
 
 
 def write(product: Product, shape: Shape, function: Function) -> None:
@@ -41,9 +49,10 @@ def write(product: Product, shape: Shape, function: Function) -> None:
 
 
 def _resized(kind: TileBufType, rows: int, cols: int, unit: tuple[int, int]) -> TileBufType:
-    """A type as ``kind`` for ``rows`` x ``cols`` elements, whole blocks of ``unit`` in memory."""
+    """A type as ``kind`` for ``rows`` x ``cols`` elements, multiples of ``unit`` in memory; a single row is as tall as
+    that of ``kind``."""
     layout = {name: getattr(kind, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")}
-    size = (round_up(rows, unit[0]), round_up(cols, unit[1]))
+    size = (kind.rows if unit[0] == 1 else round_up(rows, unit[0]), round_up(cols, unit[1]))
     return TileBufType(kind.loc, *size, kind.element, (rows, cols), **layout)
 
 
@@ -58,10 +67,13 @@ class _Blocks:
     rows: Range
     cols: Range
     made: dict[tuple[str, TileBufType, int], SSAValue] = field(default_factory=dict)
+    known: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    """What values in the loops that repeat the product are now."""
+
+    trips: dict[ForOp, Number] = field(default_factory=dict)
     turns: int = 0
 
     def __post_init__(self) -> None:
-        self.unit = self.shape.unit
         columns = self.shape.parts_of(self.cols.size)
         self.accumulators = [Range(sum(columns[:at]), 1, size) for at, size in enumerate(columns)]
         self.panels = ranges(self.product.depth, self.shape.panel)
@@ -70,9 +82,23 @@ class _Blocks:
     def write(self) -> None:
         """Writes the loop."""
         writer = self.writer
-        blocks = self.rows.count * self.cols.count
-        unrolled = len(self.panels) > 1 and self.count <= MOST_PANELS
-        total, body = (blocks, self._block) if unrolled else (blocks * self.count, self._iteration)
+        blocks: Number = self.rows.count * self.cols.count
+        for loop in self.product.repeats:
+            blocks = writer.mul(self._trips(loop), blocks)
+        unrolled = self.product.family.scaled or (len(self.panels) > 1 and self.count <= MOST_PANELS)
+        if not unrolled:
+            self._loop(writer.mul(blocks, self.count), self._iteration)
+        elif not isinstance(blocks, int) or self.count % SLOTS == 0 or blocks == 1:
+            self._loop(blocks, self._block)
+        else:
+            # Slots go on alternating from one block to the next.
+            self._loop(blocks // SLOTS, self._blocks)
+            for block in range(blocks - blocks % SLOTS, blocks):
+                self._block(block)
+
+    def _loop(self, total: Number, body: Callable[[Number], None]) -> None:
+        """Writes ``body`` for 0 to ``total`` - 1."""
+        writer = self.writer
         if total == 1:
             body(0)
             return
@@ -100,15 +126,63 @@ class _Blocks:
 
     def _place(self, block: Number) -> tuple[Number, Number]:
         """The first row and column of a block."""
-        row, col = self._split(block, self.rows.count)
+        row, rest = self._split(block, self.rows.count)
+        col = rest
+        if self.product.repeats:
+            col, rest = self._split(rest, self.cols.count)
+            self._repeat(rest)
         return self._at(row, self.rows, "row"), self._at(col, self.cols, "col")
 
-    def _block(self, block: Number) -> None:
-        """All panels of a block."""
+    def _trips(self, loop: ForOp) -> Number:
+        """How often a loop that repeats the product runs, in front of the new one."""
+        known = constant_trip_count(loop)
+        if known is not None:
+            return known
+        if loop not in self.trips:
+            writer = self.writer
+            low, high, step = map(writer.number, (loop.lb, loop.ub, loop.step))
+            length = writer.put(MaxSIOp(writer.index(writer.sub(high, low)), writer.index(0)))
+            self.trips[loop] = writer.put(CeilDivSIOp(length, writer.index(step)))
+        return self.trips[loop]
+
+    def _repeat(self, number: Number) -> None:
+        """Computes the values of one iteration of the loops that repeat the product."""
+        writer, product = self.writer, self.product
+        self.known.clear()
+        for at, loop in enumerate(product.repeats):
+            turn = number
+            if at + 1 < len(product.repeats):
+                turn, number = self._split(number, self._trips(loop))
+            low, step = writer.number(loop.lb), writer.number(loop.step)
+            index = writer.index(writer.add(writer.mul(turn, step), low))
+            index.name_hint = loop.body.block.args[0].name_hint or index.name_hint
+            self.known[loop.body.block.args[0]] = index
+        inside = {op for loop in product.repeats for op in walk(loop)}
+        for value in needed(product):
+            for one in (*computed_from(value, inside), value):
+                op = one.owner
+                if one in self.known or isinstance(op, Block) or op not in inside:
+                    continue
+                copy = op.clone({old: new for old, new in self.known.items() if old in op.operands})
+                writer.put(copy)
+                self.known.update(zip(op.results, copy.results, strict=True))
+
+    def _now(self, value: SSAValue) -> SSAValue:
+        """A value of the program, as it is in this iteration."""
+        return self.known.get(value, value)
+
+    def _blocks(self, turn: Number) -> None:
+        """As many blocks as there are slots."""
+        for number in range(SLOTS):
+            self._block(self.writer.add(self.writer.mul(turn, SLOTS), number), number * self.count)
+
+    def _block(self, block: Number, done: int = 0) -> None:
+        """All panels of a block, after ``done`` others."""
         row, col = self._place(block)
         pieces = [(one.first + at * one.size, one.size) for one in self.panels for at in range(one.count)]
         for number, (k, size) in enumerate(pieces):
-            self._panel(row, col, number % SLOTS, k, size, number == 0, number == self.count - 1)
+            slot = (done + number) % SLOTS
+            self._panel(row, col, slot, k, size, number == 0, number == self.count - 1)
 
     def _iteration(self, step: Number) -> None:
         """A panel of a block."""
@@ -128,18 +202,19 @@ class _Blocks:
             lambda: self._panel(row, col, slot, self._at(panel, whole, "k"), whole.size, first, False),
         )
 
-    def _split(self, number: Number, count: int) -> tuple[Number, Number]:
+    def _split(self, number: Number, count: Number) -> tuple[Number, Number]:
         """Remainder and quotient."""
         if count == 1:
             return 0, number
-        if isinstance(number, int):
+        if isinstance(number, int) and isinstance(count, int):
             return number % count, number // count
-        return self._rest(number, count), self.writer.put(DivUIOp(number, self.writer.index(count)))
+        index = self.writer.index
+        return self._rest(number, count), self.writer.put(DivUIOp(index(number), index(count)))
 
-    def _rest(self, number: Number, count: int) -> Number:
-        if isinstance(number, int):
+    def _rest(self, number: Number, count: Number) -> Number:
+        if isinstance(number, int) and isinstance(count, int):
             return number % count
-        return self.writer.put(RemUIOp(number, self.writer.index(count)))
+        return self.writer.put(RemUIOp(self.writer.index(number), self.writer.index(count)))
 
     def _is(self, number: Number, wanted: int) -> SSAValue | bool:
         if isinstance(number, int):
@@ -163,25 +238,47 @@ class _Blocks:
         last: SSAValue | bool,
     ) -> None:
         """Loads a panel and multiplies it into all accumulators; stores them after the last one."""
-        product, both = self.product, (self.unit, self.unit)
-        left = self._loaded(product.left, row, k, self.rows.size, depth, slot, both)
-        right = self._loaded(product.right, k, col, depth, self.cols.size, slot, both)
+        product, units = self.product, self.shape.units
+        panels = {
+            role: self._loaded(role, (row, col, k), (self.rows.size, self.cols.size, depth), slot)
+            for role in ("left", "right")
+        }
+        lengths = [min(self.shape.depth, depth - at) for at in range(0, depth, self.shape.depth)]
+        scales = self._scales(row, col, k, lengths, slot) if product.family.scaled else {}
         for part in self.accumulators:
-            kind = _resized(product.acc, self.rows.size, part.size, both)
+            kind = _resized(product.acc, self.rows.size, part.size, (units.rows, units.columns))
             sums = self._tile("sums", kind, part.first)
             bias = self._bias(col, part, first)
-            for at in range(0, depth, self.shape.depth):
-                size = min(self.shape.depth, depth - at)
-                pair = (
-                    self._moved(product.left, left, (0, at), self.rows.size, size),
-                    self._moved(product.right, right, (at, part.first), size, part.size),
-                )
+            for number, size in enumerate(lengths):
+                at = number * self.shape.depth
+                pieces = {
+                    role: self._moved(role, tile, (0, part.first, at), (self.rows.size, part.size, size))
+                    for role, tile in panels.items()
+                }
+                for role, tile in scales.get((number, part.first), {}).items():
+                    pieces[role] = self._moved(role, tile, (0, 0, 0), (self.rows.size, part.size, size))
                 self.turns += 1
-                self._multiply(sums, pair, bias, first if at == 0 else False)
+                self._multiply(sums, pieces, bias, first if at == 0 else False)
             if last is True:
                 self._store(sums, row, col, part)
             elif last is not False:
                 self._either(last, lambda sums=sums, part=part: self._store(sums, row, col, part))
+
+    def _scales(
+        self, row: Number, col: Number, k: Number, lengths: list[int], slot: Number
+    ) -> dict[tuple[int, int], dict[str, SSAValue]]:  # fmt: skip
+        """Loads the scales of each piece of a panel for each accumulator: they are moved as whole tiles."""
+        assert isinstance(slot, int)
+        found: dict[tuple[int, int], dict[str, SSAValue]] = {}
+        for number, size in enumerate(lengths):
+            at = self.writer.add(k, number * self.shape.depth)
+            tile = (number * SLOTS + slot) * len(self.accumulators)
+            left = self._loaded("left_scale", (row, 0, at), (self.rows.size, 0, size), tile)
+            for turn, part in enumerate(self.accumulators):
+                place = (0, self.writer.add(col, part.first), at)
+                right = self._loaded("right_scale", place, (0, part.size, size), tile + turn)
+                found[number, part.first] = {"left_scale": left, "right_scale": right}
+        return found
 
     # ------------------------------------------------------------ tiles
 
@@ -207,12 +304,13 @@ class _Blocks:
         return found
 
     def _number(self, offset: Sum) -> Number:
-        """An offset that is known before the loops."""
-        total: Number = offset.number
+        """An offset that is known in this iteration."""
+        whole = lcm(*(Fraction(one).denominator for one in (offset.number, *offset.factors.values())))
+        total: Number = int(offset.number * whole)
         for value, factor in offset.factors.items():
-            number = value if value.type == INDEX else self.writer.number(value)
-            total = self.writer.add(self.writer.mul(number, factor), total)
-        return total
+            number = self.writer.number(self._now(value))
+            total = self.writer.add(self.writer.mul(number, int(factor * whole)), total)
+        return self.writer.div(total, whole)
 
     def _part(self, window: Window, row: Number, col: Number, rows: int, cols: int) -> SSAValue:
         """A part of an array in global memory."""
@@ -221,8 +319,8 @@ class _Blocks:
         kind = old.result.type
         assert isinstance(kind, PartitionViewType)
         groups = {
-            "source": old.source,
-            "offsets": (*old.offsets[:-2], *map(writer.index, offsets)),
+            "source": self._now(old.source),
+            "offsets": (*map(self._now, old.offsets[:-2]), *map(writer.index, offsets)),
             "sizes": (*old.sizes[:-2], writer.index(rows), writer.index(cols)),
         }
         made = writer.pto(
@@ -232,19 +330,33 @@ class _Blocks:
         return made
 
     def _loaded(
-        self, operand: Operand, row: Number, col: Number, rows: int, cols: int, slot: Number, unit: tuple[int, int]
+        self, role: str, at: tuple[Number, Number, Number], size: tuple[int, int, int], slot: Number
     ) -> SSAValue:  # fmt: skip
-        """A part of an operand in L1."""
-        tile = self._slot(_hint(operand.load.dst), _resized(operand.level1, rows, cols, unit), slot)
-        part = self._part(operand.window, row, col, rows, cols)
+        """A part of an operand in L1: from a row, a column and an element along k on, of so many of each."""
+        operand = self.product.operands[role]
+        kind = _resized(operand.level1, *steps_of(role, *size), steps_of(role, *self.shape.units))
+        tile = self._slot(_hint(operand.load.dst), kind, slot)
+        part = self._part(operand.window, *self._place_of(role, at), *steps_of(role, *size))
         self.writer.pto(TLoadOp, {"src": part, "dst": tile})
         return tile
 
-    def _moved(self, operand: Operand, source: SSAValue, at: tuple[int, int], rows: int, cols: int) -> SSAValue:
+    def _place_of(self, role: str, at: tuple[Number, Number, Number]) -> tuple[Number, Number]:
+        """The row and the column of an operand for those of the result and an element along k."""
+        row, col, k = at
+        if role.endswith("_scale"):
+            k = self.writer.div(k, MX_SCALE_GROUP)
+        return (row, k) if role.startswith("left") else (k, col)
+
+    def _moved(self, role: str, source: SSAValue, at: tuple[int, int, int], size: tuple[int, int, int]) -> SSAValue:
         """A part of an operand in the memory of the products."""
-        kind = _resized(operand.level0, rows, cols, (self.unit, self.unit))
+        operand = self.product.operands[role]
+        kind = _resized(operand.level0, *steps_of(role, *size), steps_of(role, *self.shape.units))
         tile = self._tile(_hint(operand.move.dst), kind, self.turns % SLOTS)  # pyright: ignore
-        start = {"indexRow": self.writer.index(at[0]), "indexCol": self.writer.index(at[1])}
+        if role.endswith("_scale"):
+            self.writer.pto(TMovOp, {"src": source, "dst": tile})
+            return tile
+        row, col = steps_of(role, *at)
+        start = {"indexRow": self.writer.index(row), "indexCol": self.writer.index(col)}
         self.writer.pto(TExtractOp, {"src": source, "dst": tile, **start})
         return tile
 
@@ -252,63 +364,74 @@ class _Blocks:
 
     def _bias(self, col: Number, part: Range, first: SSAValue | bool) -> SSAValue | None:
         """The biases of an accumulator, loaded before its first product."""
-        operand = self.product.bias
-        if operand is None or first is False:
+        if "bias" not in self.product.operands or first is False:
             return None
-        unit = (1, self.unit)
-        level1 = self._tile(_hint(operand.load.dst), _resized(operand.level1, 1, part.size, unit), part.first)
-        tile = self._tile(_hint(operand.move.dst), _resized(operand.level0, 1, part.size, unit), part.first)  # pyright: ignore
+        if first is True:
+            return self._of_columns("bias", col, part)
+        tile: SSAValue | None = None
 
         def load() -> None:
-            source = self._part(operand.window, 0, self.writer.add(col, part.first), 1, part.size)
-            self.writer.pto(TLoadOp, {"src": source, "dst": level1})
-            self.writer.pto(TMovOp, {"src": level1, "dst": tile})
+            nonlocal tile
+            tile = self._of_columns("bias", col, part)
 
-        if first is True:
-            load()
-        else:
-            self._either(first, load)
+        self._either(first, load)
+        return tile
+
+    def _of_columns(self, role: str, col: Number, part: Range) -> SSAValue:
+        """Loads what the columns of an accumulator have in common."""
+        operand, unit = self.product.operands[role], (1, self.shape.units.columns)
+        level1 = self._tile(_hint(operand.load.dst), _resized(operand.level1, 1, part.size, unit), part.first)
+        tile = self._tile(_hint(operand.move.dst), _resized(operand.level0, 1, part.size, unit), part.first)  # pyright: ignore
+        source = self._part(operand.window, 0, self.writer.add(col, part.first), 1, part.size)
+        self.writer.pto(TLoadOp, {"src": source, "dst": level1})
+        self.writer.pto(TMovOp, {"src": level1, "dst": tile})
         return tile
 
     def _multiply(
-        self, sums: SSAValue, pair: tuple[SSAValue, SSAValue], bias: SSAValue | None, first: SSAValue | bool
+        self, sums: SSAValue, pieces: Mapping[str, SSAValue], bias: SSAValue | None, first: SSAValue | bool
     ) -> None:
         """A product that begins the sums or adds to them."""
 
         def add() -> None:
-            self.writer.pto(TMatmulAccOp, {"acc_in": sums, "lhs": pair[0], "rhs": pair[1], "dst": sums})
+            self._product(self.product.family.adding, {**pieces, "sums": sums}, sums)
+
+        def begin() -> None:
+            self._begin(self.product.start, {**pieces, **({"bias": bias} if bias is not None else {})}, sums)
 
         if first is False:
             add()
         elif first is True:
-            self._begin(self.product.start, sums, pair, bias)
+            begin()
         else:
-            self._either(first, lambda: self._begin(self.product.start, sums, pair, bias), add)
+            self._either(first, begin, add)
 
-    def _begin(self, start: Start, sums: SSAValue, pair: tuple[SSAValue, SSAValue], bias: SSAValue | None) -> None:
-        if start.when is not None:
-            then, other = start.then, start.other
-            assert then is not None
-            assert other is not None
-            self._either(
-                start.when,
-                lambda: self._begin(then, sums, pair, bias),
-                lambda: self._begin(other, sums, pair, bias),
-            )
-        elif isinstance(start.op, TMatmulBiasOp):
-            self.writer.pto(TMatmulBiasOp, {"a": pair[0], "b": pair[1], "bias": bias, "dst": sums})
-        else:
-            self.writer.pto(TMatmulOp, {"lhs": pair[0], "rhs": pair[1], "dst": sums})
+    def _begin(self, start: Start, operands: Mapping[str, SSAValue], sums: SSAValue) -> None:
+        if start.when is None:
+            assert start.op is not None
+            self._product(type(start.op), operands, sums)
+            return
+        then, other = start.then, start.other
+        assert then is not None
+        assert other is not None
+        self._either(
+            self._now(start.when),
+            lambda: self._begin(then, operands, sums),
+            lambda: self._begin(other, operands, sums),
+        )
+
+    def _product(self, cls: type[PtoOp], operands: Mapping[str, SSAValue], sums: SSAValue) -> None:
+        self.writer.pto(cls, {**{name: operands[role] for role, name in roles_of(cls).items()}, "dst": sums})
 
     def _store(self, sums: SSAValue, row: Number, col: Number, part: Range) -> None:
         """Writes an accumulator to global memory, as the program does."""
         old = self.product.store
+        table = {"fp": self._of_columns("table", col, part)} if "table" in self.product.operands else {}
         target = self._part(self.product.out, row, self.writer.add(col, part.first), self.rows.size, part.size)
-        groups = {**operand_groups(old), "src": sums, "dst": target}
+        given = {name: tuple(map(self._now, values)) for name, values in operand_groups(old).items()}
         attributes = {
             name: value for name, value in {**old.attributes, **old.properties}.items() if name != "operandSegmentSizes"
         }
-        self.writer.pto(TStoreOp, groups, attributes)
+        self.writer.pto(TStoreOp, {**given, "src": sums, "dst": target, **table}, attributes)
 
 
 def _hint(value: SSAValue | None) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from cube_programs import tile_type
+from plain_families import Kind
 from plain_products import Plain
 
 from pto_dialect import parse, print_module
@@ -85,16 +86,27 @@ def test_results_may_be_in_any_array_that_is_not_read():
     assert "scf.for %i" not in text
 
 
-def test_products_of_other_families_have_no_base_tiles():
-    kinds = (("left", 1, 16, "f16"), ("right", 16, 16, "f16"), ("acc", 1, 16, "f32"))
-    left, right, acc = (tile_type(*kind) for kind in kinds)
-    text = f"""
-    func.func @f(%l: {left}, %r: {right}, %s: {acc}) {{
-      pto.tgemv ins(%l, %r : {left}, {right}) outs(%s : {acc})
-      return
-    }}
-    """
-    assert said(text) == ["pto.tgemv has no base tile"]
+def test_k_of_scaled_products_is_a_multiple_of_a_pair_of_scales():
+    kind = Kind("tmatmul.mx", m=32, n=64, k=96, element="f8E4M3FN")
+    assert said(str(kind)) == ["its k is no multiple of 64"]
+
+
+def test_scales_of_other_elements():
+    text = str(Kind("tmatmul.mx", m=32, n=64, k=64, element="f8E4M3FN"))
+    assert said(text.replace("divui %p, %n32", "divui %p, %n64")) == [
+        "its loop along k does not go from one tile of its operands to the next"
+    ]
+
+
+def test_a_loop_that_reads_a_number_of_each_matrix_stays():
+    text = str(Kind(batch=3, by="pointer"))
+    inside = "%aat = arith.muli %g, %n2048 : index\n"
+    assert inside in text
+    read = "%old = pto.load_scalar %a[%g] : !pto.ptr<f16> -> f16\n"
+    after, reasons = tiled(text.replace(inside, inside + read))
+    assert not reasons
+    assert "scf.for %g" in after
+    assert "scf.for %g" not in tiled(text)[0]
 
 
 def test_sums_that_stay_on_the_chip():

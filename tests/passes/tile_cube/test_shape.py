@@ -9,6 +9,7 @@ import re
 
 import pytest
 from cube_programs import passed
+from plain_families import Kind
 from plain_products import Plain
 
 from pto_dialect import print_module
@@ -17,7 +18,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.memory import TStoreOp
 from pto_dialect.passes.tile_cube.course import Sizes, Times, cycles
 from pto_dialect.passes.tile_cube.find import product_of
-from pto_dialect.passes.tile_cube.shape import Request, Shape, choose, pieces_of, ranges
+from pto_dialect.passes.tile_cube.shape import Request, Shape, Units, choose, pieces_of, ranges
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.profile import Profile
@@ -46,14 +47,25 @@ def test_edges_have_loops_of_their_own():
     assert "acc, 32x16xf32, valid=18x16" not in text
 
 
-def test_a_loop_over_something_else_stays():
+def test_a_loop_over_something_else_becomes_a_part_of_the_loop_over_blocks():
     rows = "scf.for %i = {} step %n16"
     text = str(Plain(64, 128, 64, loops="ijp")).replace(rows.format("%n0 to %n64"), rows.format("%n16 to %m"))
     text = text.replace("%b: !pto.ptr<f16>", "%b: !pto.ptr<f16>, %m: index")
     module, said = passed(text, f"tile-cube{{{SMALL}}}")
     assert not said
     loops = re.findall(r"scf.for .*", print_module(module))
-    assert loops == ["scf.for %i = %n16 to %m step %n16 {", "scf.for %step = %c0 to %c4 step %c1 {"]
+    assert len(loops) == 1
+    assert re.fullmatch(r"scf.for %step = %c0 to %\d+ step %c1 {", loops[0])
+
+
+def test_a_loop_over_something_else_stays_around_blocks_of_two_sizes():
+    text = str(Kind(batch=3))
+    module, said = passed(text, "tile-cube{rows=16 columns=64 panel=32}")
+    assert not said
+    loops = re.findall(r"scf.for (%\w+)", print_module(module))
+    assert loops == ["%g", "%step", "%step"]
+    module, _ = passed(text, "tile-cube{rows=16 columns=48 panel=32}")
+    assert re.findall(r"scf.for (%\w+)", print_module(module)) == ["%step"]
 
 
 def shape(plain: Plain, profile: Profile, *sizes: int) -> Shape:
@@ -95,8 +107,8 @@ def test_pieces():
     assert [(one.first, one.count, one.size) for one in ranges(100, 32)] == [(0, 3, 32), (96, 1, 4)]
     assert [(one.first, one.count, one.size) for one in ranges(64, 32)] == [(0, 2, 32)]
     assert pieces_of(100, 64, 48) == {48, 16, 36}
-    assert Shape(32, 100, 32, 32, 16).parts_of(100) == (64, 36)
-    assert Shape(32, 48, 32, 32, 16).parts_of(48) == (48,)
+    assert Shape(32, 100, 32, 32, Units(16, 16, 16)).parts_of(100) == (64, 36)
+    assert Shape(32, 48, 32, 32, Units(16, 16, 16)).parts_of(48) == (48,)
 
 
 def test_the_course_is_that_of_the_busiest_pipe():
@@ -106,6 +118,13 @@ def test_the_course_is_that_of_the_busiest_pipe():
     product = 8 * times.product(128, 128, 128)
     assert (many - few) / 72 == pytest.approx(max(load, product), rel=0.02)
     assert few > 8 * product
+
+
+def test_scales_are_loads_of_their_own():
+    plain, scaled = (Times(shipped("a5"), Sizes(8, 32, "f8E4M3FN", more)) for more in (False, True))
+    pieces = [128, 128]
+    more = scaled.load(128, (64, 64), pieces) - plain.load(128, (64, 64), pieces)
+    assert more == pytest.approx(2 * sum(plain.move("gm:l1", rows * 128 // 32, 8) for rows in (128, 64, 64)))
 
 
 def test_one_accumulator_waits_for_its_store():
