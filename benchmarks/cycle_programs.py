@@ -34,6 +34,16 @@ class Product:
     """With scales of 32 elements each; those of one step serve all, so their transfers, 1/32 of all, are left out."""
 
     chip: str = "a2a3"
+    batch: int = 1
+    """Products one after the other, whose arrays follow one another."""
+
+    quantised: bool = False
+    """Integers become numbers of the type of the result by one scale."""
+
+    @property
+    def acc(self) -> str:
+        """The type of sums."""
+        return "i32" if self.element == "i8" else "f32"
 
     @property
     def cores(self) -> int:
@@ -44,7 +54,8 @@ class Product:
         """Arguments of pto-run."""
         m, k, n = self.m, self.k, self.n
         k //= 2 if "f4" in self.element else 1
-        shapes = {"a": f"{self.element}:{m}x{k}", "b": f"{self.element}:{n}x{k}"}
+        m, all_n = m * self.batch, n * self.batch
+        shapes = {"a": f"{self.element}:{m}x{k}", "b": f"{self.element}:{all_n}x{k}"}
         shapes["c"] = f"{self.result}:{m}x{n}"
         if self.scaled:
             rows, inner, cols = self.base
@@ -57,7 +68,7 @@ _PRODUCT = Template("""\
 !b_mat = !pto.tile_buf<mat, ${pk}x${bn}x$t, blayout=row_major, slayout=col_major>
 !left = !pto.tile_buf<left, ${bm}x${bk}x$t, $left_layout>
 !right = !pto.tile_buf<right, ${bk}x${bn}x$t, slayout=col_major>
-!acc = !pto.tile_buf<acc, ${bm}x${bn}xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!acc = !pto.tile_buf<acc, ${bm}x${bn}x$acc, blayout=col_major, slayout=row_major, fractal=1024>
 !a_part = !pto.partition_tensor_view<${bm}x${ak}x$t>
 !b_part = !pto.partition_tensor_view<${pk}x${bn}x$t>
 !c_part = !pto.partition_tensor_view<${bm}x${bn}x$r>
@@ -74,9 +85,9 @@ $constants
     %col0 = arith.muli %block_col, %core_n : index
     %row_end = arith.addi %row0, %core_m : index
     %col_end = arith.addi %col0, %core_n : index
-    %a_view = pto.make_tensor_view %a, shape = [%m, %k], strides = [%k, %c1] : !pto.tensor_view<?x?x$t>
-    %b_view = pto.make_tensor_view %b, shape = [%k, %n], strides = [%c1, %k] : !pto.tensor_view<?x?x$t>
-    %c_view = pto.make_tensor_view %c, shape = [%m, %n], strides = [%n, %c1] : !pto.tensor_view<?x?x$r>
+    %a_view = pto.make_tensor_view %a, shape = [%all_m, %k], strides = [%k, %c1] : !pto.tensor_view<?x?x$t>
+    %b_view = pto.make_tensor_view %b, shape = [%k, %all_n], strides = [%c1, %k] : !pto.tensor_view<?x?x$t>
+    %c_view = pto.make_tensor_view %c, shape = [%all_m, %n], strides = [%n, %c1] : !pto.tensor_view<?x?x$r>
 $scales
     %a0 = pto.alloc_tile : !a_mat
     %a1 = pto.alloc_tile : !a_mat
@@ -87,21 +98,28 @@ $scales
     %right0 = pto.alloc_tile : !right
     %right1 = pto.alloc_tile : !right
     %acc = pto.alloc_tile : !acc
-    scf.for %i = %row0 to %row_end step %bm {
+$batch    scf.for %i = %row0 to %row_end step %bm {
       scf.for %j = %col0 to %col_end step %bn {
-        scf.for %p = %c0 to %k step %pair {
+$offsets        scf.for %p = %c0 to %k step %pair {
           %first = arith.cmpi eq, %p, %c0 : index
 $panels
         }
-        %c_part = pto.partition_view %c_view, offsets = [%i, %j], sizes = [%bm, %bn]
+        %c_part = pto.partition_view %c_view, offsets = [$row, %j], sizes = [%bm, %bn]
             : !pto.tensor_view<?x?x$r> -> !c_part
-        pto.tstore ins(%acc : !acc) outs(%c_part : !c_part)
+        pto.tstore ins(%acc$scale) outs(%c_part : !c_part)
       }
     }
-    return
+$batch_end    return
   }
 }
 """)
+
+_OFFSETS = """\
+        %row_of = arith.muli %g, %m : index
+        %row = arith.addi %row_of, %i : index
+        %col_of = arith.muli %g, %n : index
+        %col = arith.addi %col_of, %j : index
+"""
 
 
 def product(one: Product) -> str:
@@ -110,12 +128,18 @@ def product(one: Product) -> str:
     panel = bk * one.steps
     names = {"m": one.m, "k": one.k, "n": one.n, "bm": bm, "bn": bn, "pk": panel, "pair": 2 * panel,
              "ak": bk * (one.slices or one.steps)}  # fmt: skip
+    names |= {"batch": one.batch, "all_m": one.batch * one.m, "all_n": one.batch * one.n}
     names |= {"grid_rows": one.grid[0], "core_m": one.m // one.grid[0], "core_n": one.n // one.grid[1]}
     numbers = {0, 1, *(step * bk for step in range(one.steps))}
     names |= {"groups": bk // 32} if one.scaled else {}
     constants = [f"    %c{number} = arith.constant {number} : index" for number in sorted(numbers)]
     constants += [f"    %{name} = arith.constant {number} : index" for name, number in names.items()]
+    constants += ["    %scale = arith.constant 1065353216 : i64"] if one.quantised else []
+    several = one.batch > 1
     return _PRODUCT.substitute(
+        batch="    scf.for %g = %c0 to %batch step %c1 {\n" if several else "",
+        batch_end="    }\n" if several else "", offsets=_OFFSETS if several else "", row="%row" if several else "%i",
+        scale=", %scale : !acc, i64" if one.quantised else " : !acc", acc=one.acc,
         t=one.element, r=one.result, chip=one.chip, bm=bm, bk=bk, bn=bn, pk=panel, ak=names["ak"],
         left_layout="blayout=col_major, slayout=row_major" if one.chip == "a5" else "slayout=row_major",
         constants="\n".join(constants),
@@ -162,7 +186,8 @@ def _panels(one: Product) -> Iterator[str]:
         at = "%p" if not panel else "%p1"
         if panel:
             yield "          %p1 = arith.addi %p, %pk : index"
-        for name, offsets, sizes in (("a", f"%i, {at}", "%bm, %ak"), ("b", f"{at}, %j", "%pk, %bn")):
+        row, col = ("%row", "%col") if one.batch > 1 else ("%i", "%j")
+        for name, offsets, sizes in (("a", f"{row}, {at}", "%bm, %ak"), ("b", f"{at}, {col}", "%pk, %bn")):
             yield (f"          %{name}_part{panel} = pto.partition_view %{name}_view, offsets = [{offsets}],"
                    f" sizes = [{sizes}] : !pto.tensor_view<?x?x{one.element}> -> !{name}_part")  # fmt: skip
             yield (f"          pto.tload ins(%{name}_part{panel} : !{name}_part)"

@@ -1,11 +1,11 @@
 """How fast `pto optimize` makes the examples and plain matrix products, beside the forms that were written by hand.
 
-Usage: python benchmarks/optimized.py [NAME ...] [--prove]    (names of examples, or gemm512 ...; default: all)
+Usage: python benchmarks/optimized.py [NAME ...] [--prove]    (names of examples, parts of names of products; all)
 
 Each row is a kernel on a chip: the modelled cycles of the plain pipeline (assign-memory, insert-sync), what each step
 of the best pipeline saves, the best, the form by hand, and the bound, which is the busiest pipe of the best program.
-By hand are the instructions in the folder of the example; of matrix products the tiles of a published kernel, base
-tiles of 128 x 256 with panels along k. Everything goes through the commands `pto optimize` and `pto-run --cycles`.
+By hand are the instructions in the folder of the example; of matrix products the tiles of the public kernels
+(plain_kernels.py). Everything goes through the commands `pto optimize` and `pto-run --cycles`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from cycle_programs import product
+from plain_kernels import Kernel, kernels
+
 from examples.case import Case
 from examples.check import FOLDER
 from examples.run_all import EXAMPLES, load
 
 PTO = [sys.executable, "-m", "pto_dialect"]
 TYPES = {"float16": "f16", "float32": "f32", "bfloat16": "bf16", "int8": "i8", "int32": "i32", "int64": "i64"}
-PRODUCTS = (512, 1024, 2048, 3072)
-BY_HAND = ("tile-cube{rows=128 columns=256}", "assign-memory", "insert-sync")
-GUIDE = Path(__file__).resolve().parents[1] / "docs" / "tile-cube.md"
 
 
 def asked(command: list[str]) -> dict[str, Any]:
@@ -125,22 +125,29 @@ def main(names: list[str]) -> None:
 
 
 def products(folder: Path, wanted: set[str], prove: list[str]) -> None:
-    """The rows of plain matrix products, whose text is that of the guide."""
-    text = GUIDE.read_text(encoding="utf-8").split("```mlir\n")[1].split("```")[0]
-    for size in PRODUCTS:
-        if wanted and f"gemm{size}" not in wanted:
+    """The rows of plain matrix products."""
+    for one in kernels():
+        if wanted and not any(word in f"{one.name}, {one.chip}" for word in wanted):
             continue
-        for target in ("a2a3", "a5"):
-            path = folder / "gemm.pto"
-            path.write_text(text.replace("arith.constant 512", f"arith.constant {size}"), encoding="utf-8")
-            options = ["--target", target, "--limit", "40" if size < 1000 else "12"]
-            for name, kind in (("a", "f16"), ("b", "f16"), ("c", "f32")):
-                options += ["--arg", f"{name}={'random' if size < 1000 else 'zeros'}:{kind}:{size}x{size}"]
-            found = asked(["optimize", str(path), *options, *prove, "--output-format", "json"])
-            hand = [
-                one["cycles"] for one in found.get("candidates", ()) if tuple(one["passes"]) == BY_HAND and one["right"]
-            ]
-            print(row(f"gemm {size}³ in 64³ tiles, {target}", found, hand[0] if hand else None), flush=True)
+        path = folder / "plain.pto"
+        path.write_text(one.text, encoding="utf-8")
+        found = asked(["optimize", str(path), "--target", one.chip, *one.arguments, *prove, "--output-format", "json"])
+        print(row(f"{one.name}, {one.chip}", found, product_by_hand(one, folder)), flush=True)
+
+
+def product_by_hand(kernel: Kernel, folder: Path) -> float | None:
+    """The cycles of a product in the tiles of a public kernel, ordered by flags or by the compiler: the shorter one."""
+    if kernel.hand is None:
+        return None
+    path, flags = folder / "hand.pto", folder / "hand_flags.pto"
+    path.write_text(product(kernel.hand), encoding="utf-8")
+    subprocess.run([*PTO, "opt", "-p", "assign-memory,insert-sync", str(path), "-o", str(flags)], check=False)
+    cycles: list[float] = []
+    for form in (path, flags):
+        found = asked(["run", str(form), "--cycles=json", "--quiet", *kernel.hand.arguments])
+        programs = found.get("programs")
+        cycles += [programs[0]["whole"]["cycles"]] if programs else []
+    return min(cycles, default=None)
 
 
 if __name__ == "__main__":
