@@ -31,6 +31,9 @@ class Plain:
     bias: str = ""
     begin: str = "if"
     store: str = ""
+    open: str = ""
+    """Loops that end at an argument."""
+
     quant: str = ""
     """An operand of the store, with its type."""
 
@@ -52,7 +55,10 @@ class Plain:
         if self.bias:
             made["bias"] = some(1, self.n, kind=self.acc)
         made["c"] = np.full((self.m, self.n), 3, _TYPES[self.out])
-        return made | ({"with": self.m % 32 == 0} if self.bias == "maybe" else {})
+        made |= {"with": self.m % 32 == 0} if self.bias == "maybe" else {}
+        return made | {
+            f"{axis}end": dict(zip("ijp", (self.m, self.n, self.k), strict=True))[axis] for axis in self.open
+        }
 
     def __str__(self) -> str:
         sizes = dict(zip("ijp", (self.m, self.n, self.k), strict=True))
@@ -109,7 +115,8 @@ class Plain:
         i, j = ("%i" if "i" in self.loops else "%n0"), ("%j" if "j" in self.loops else "%n0")
         ends = {"i": self.m, "j": self.n}
         outer = [axis for axis in self.loops if axis in ends]
-        lines += [f"scf.for %{axis} = %n0 to %n{ends[axis]} step %n{self.tile} {{" for axis in outer]
+        end = {axis: f"%{axis}end" if axis in self.open else f"%n{size}" for axis, size in sizes.items()}
+        lines += [f"scf.for %{axis} = %n0 to {end[axis]} step %n{self.tile} {{" for axis in outer]
         if self.bias:
             load("biasm", "", "bias", ("%n0", j), (1, n))
             lines.append(f"pto.tmov ins(%biasm : {tiles['biasm']}) outs(%biast : {tiles['biast']})")
@@ -121,7 +128,7 @@ class Plain:
                 operands("0", "%n0")
                 lines.append(first)
             start = 0 if self.begin == "if" else self.tile
-            lines.append(f"scf.for %p = %n{start} to %n{self.k} step %n{self.tile} {{")
+            lines.append(f"scf.for %p = %n{start} to {end['p']} step %n{self.tile} {{")
             operands("", "%p")
             if self.begin == "if":
                 lines += [
@@ -140,6 +147,7 @@ class Plain:
         used = [name for name in arrays if name != "bias" or self.bias]
         parameters = [f"%{name}: !pto.ptr<{kinds[name]}>" for name in used]
         parameters += ["%with: i1"] if self.bias == "maybe" else []
+        parameters += [f"%{axis}end: index" for axis in self.open]
         numbers = sorted({0, 1, self.tile, self.m, self.n, self.k, *(size for name in used for size in arrays[name])})
         views = [
             f"%{name}_all = pto.make_tensor_view %{name}, shape = [%n{arrays[name][0]}, %n{arrays[name][1]}],"

@@ -38,7 +38,7 @@ from .product import (
     roles_of,
     steps_of,
 )
-from .repeats import check_outside, repeats_around
+from .repeats import check_outside, is_inside, repeats_around
 from .sums import Sum, sum_of
 
 _EQUAL, _UNEQUAL = 0, 1
@@ -72,7 +72,7 @@ class _Finder:
             raise NotTiledError("its operands have other sizes than its accumulator")
         product.rows, product.cols = out.rows, out.cols
         if self.store.fp is not None:
-            product.operands = {**product.operands, "table": self._operand(self.store.fp, self.store)}
+            product.inputs = {**product.inputs, "table": self._operand(self.store.fp, self.store)}
         _check_sizes(product)
         self._apart(product)
         while self._widen(product):
@@ -98,7 +98,8 @@ class _Finder:
             start, adding, length, loop = self._term(op)
             operands = self._operands(start, adding)
             if loop is not None:
-                operands, length = _along(loop, operands, length)
+                operands = _along(loop, operands, length)
+                length *= constant_trip_count(loop) or 1
             if product is None:
                 if start is None:
                     raise NotTiledError("its first product adds to sums that it has not computed")
@@ -106,6 +107,10 @@ class _Finder:
                 product = Product(
                     self.store, family, out, operands, start, length, block, self.store, acc, self.store, self.ops
                 )  # fmt: skip
+                if loop is not None and constant_trip_count(loop) is None:
+                    product.open["depth"] = loop
+            elif "depth" in product.open or (loop is not None and constant_trip_count(loop) is None):
+                raise NotTiledError("only a run knows how often its loop along k runs, and it has other products")
             elif start is not None:
                 raise NotTiledError("its sums begin twice")
             else:
@@ -120,8 +125,8 @@ class _Finder:
         the length of one product along k, the loop around it."""
         loop = op if isinstance(op, ForOp) else None
         if loop is not None:
-            if loop.iter_args or constant_trip_count(loop) in (None, 0):
-                raise NotTiledError("only a run knows how often its loop along k runs")
+            if loop.iter_args or constant_trip_count(loop) == 0:
+                raise NotTiledError("its loop along k has values of its own, or never runs")
             users = [inner for inner in loop.body.block.ops if _uses(inner, self.sums)]
             if len(users) != 1:
                 raise NotTiledError("its loop along k has several products")
@@ -263,7 +268,9 @@ class _Finder:
         if not isinstance(loop, ForOp) or loop.iter_args:
             return False
         trips, low, step = constant_trip_count(loop), constant_of(loop.lb), constant_of(loop.step)
-        if not trips or not isinstance(low, int) or not isinstance(step, int):
+        if trips == 0 or not isinstance(low, int) or not isinstance(step, int) or step <= 0:
+            return False
+        if any(is_inside(one.ub, loop) for one in product.open.values()):
             return False
         if any(op is not loop and not self._belongs(op) for op in walk(loop)):
             return False
@@ -272,15 +279,13 @@ class _Finder:
             role: (window.row.factor(index) * step, window.col.factor(index) * step)
             for role, window in product.windows().items()
         }
-        rows, cols = product.rows, product.cols
-        if found == {role: steps_of(role, rows, 0, 0) for role in found}:
-            product.rows *= trips
-        elif found == {role: steps_of(role, 0, cols, 0) for role in found}:
-            product.cols *= trips
+        axis = next((one for one in ("rows", "cols") if found == _steps_along(product, one)), None)
+        if axis is None or axis in product.open or loop.parent is None:
+            return False
+        if trips is None:
+            product.open[axis] = loop
         else:
-            return False
-        if loop.parent is None:
-            return False
+            setattr(product, axis, getattr(product, axis) * trips)
         product.begin_at(index, low)
         product.block, product.place = loop.parent, loop
         product.loops.append(loop)
@@ -336,16 +341,20 @@ def _depth(op: PtoOp) -> int:
     return kind.valid_cols
 
 
+def _steps_along(product: Product, axis: str) -> dict[str, tuple[int, int]]:
+    """How far all parts of arrays go from one iteration of a loop over rows or columns to the next."""
+    rows, cols = (product.rows, 0) if axis == "rows" else (0, product.cols)
+    return {role: steps_of(role, rows, cols, 0) for role in product.windows()}
+
+
 def _given(op: PtoOp, role: str) -> SSAValue:
     """An operand of a product by what it is."""
     return operand_groups(op)[roles_of(type(op))[role]][0]
 
 
-def _along(loop: ForOp, operands: Mapping[str, Operand], length: int) -> tuple[dict[str, Operand], int]:
-    """The operands of the first iteration of a loop along k, and the length of all together."""
+def _along(loop: ForOp, operands: Mapping[str, Operand], length: int) -> dict[str, Operand]:
+    """The operands of the first iteration of a loop along k."""
     index, low, step = loop.body.block.args[0], constant_of(loop.lb), constant_of(loop.step)
-    trips = constant_trip_count(loop)
-    assert trips
     if not isinstance(low, int) or not isinstance(step, int):
         raise NotTiledError("only a run knows where its loop along k begins")
     for role, one in operands.items():
@@ -353,7 +362,7 @@ def _along(loop: ForOp, operands: Mapping[str, Operand], length: int) -> tuple[d
         # A bias is the same for all of k.
         if found != (steps_of(role, 0, 0, length)):
             raise NotTiledError("its loop along k does not go from one tile of its operands to the next")
-    return at(operands, index, low), length * trips
+    return at(operands, index, low)
 
 
 def _follows(product: Product, operands: Mapping[str, Operand], family: Family | None) -> None:
@@ -361,7 +370,7 @@ def _follows(product: Product, operands: Mapping[str, Operand], family: Family |
     if family is not product.family:
         raise NotTiledError("its products are of different kinds")
     for role, operand in operands.items():
-        one, other = operand.window, product.operands[role].window
+        one, other = operand.window, product.inputs[role].window
         row, col = steps_of(role, 0, 0, product.depth)
         rows, cols = (one.rows == other.rows or row, one.cols == other.cols or col)
         if (
@@ -375,12 +384,14 @@ def _follows(product: Product, operands: Mapping[str, Operand], family: Family |
 def _check_sizes(product: Product) -> None:
     """Checks that scales, bias and table belong to all rows and columns."""
     depth = product.right.window.rows
-    for role, operand in product.operands.items():
+    for role, operand in product.inputs.items():
         rows, cols = steps_of(role, product.rows, product.cols, depth)
         rows = rows or 1
         if (operand.window.rows, operand.window.cols) != (rows, cols):
             what = "its bias has another number of columns" if role == "bias" else "its operands have different sizes"
             raise NotTiledError(what)
+    if product.family.scaled and product.open:
+        raise NotTiledError("only a run knows how often its loop along k runs")
     if product.family.scaled and depth % MX_K_MULTIPLE:
         raise NotTiledError(f"its k is no multiple of {MX_K_MULTIPLE}")
 
@@ -414,13 +425,23 @@ def _overlap_free(product: Product) -> None:
         raise NotTiledError("nobody knows whether its arrays share memory")
     if out in inputs:
         raise NotTiledError("it stores to the array of an operand")
-    view = product.out.part.source.owner
-    strides = [constant_of(stride) for stride in view.strides] if isinstance(view, MakeTensorViewOp) else []
-    down, right = strides[-2:] if len(strides) > 1 else (None, None)
-    if not isinstance(down, int) or not isinstance(right, int) or not (
-        (right >= 1 and down >= right * product.cols) or (down >= 1 and right >= down * product.rows)
-    ):  # fmt: skip
+    if not _apart_in_memory(product):
         raise NotTiledError("elements of its result may share bytes")
+
+
+def _apart_in_memory(product: Product) -> bool:
+    """Whether all elements of the result are in different bytes, as far as they are in its view."""
+    view = product.out.part.source.owner
+    if not isinstance(view, MakeTensorViewOp) or len(view.strides) < 2:
+        return False
+    down, right = (constant_of(stride) for stride in view.strides[-2:])
+    if product.open and right == 1:
+        width = constant_of(view.shape[-1])
+        in_order = isinstance(width, int) and isinstance(down, int) and width <= down
+        return in_order or view.strides[-2] is view.shape[-1]
+    if not isinstance(down, int) or not isinstance(right, int) or {"rows", "cols"} & {*product.open}:
+        return False
+    return (right >= 1 and down >= right * product.cols) or (down >= 1 and right >= down * product.rows)
 
 
 def _array(part: PartitionViewOp) -> SSAValue:

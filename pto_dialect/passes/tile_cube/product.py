@@ -133,16 +133,17 @@ class Start(NamedTuple):
 
 @dataclass
 class Product:
-    """``store`` writes rows x cols sums over ``depth`` products of elements of ``operands``: ``left``, ``right``, and
+    """``store`` writes rows x cols sums over ``depth`` products of elements of ``inputs``: ``left``, ``right``, and
     where there are some ``left_scale``, ``right_scale``, ``bias``, and ``table``, the scales of the columns of the
     result. ``ops`` are the operations that compute it inside of ``block``, where ``place`` is the last one; ``loops``
     have been followed, and ``repeats`` are those around them, the inner one first, that compute it for other parts of
-    the arrays; ``inner`` is its last operation in the first of these."""
+    the arrays; ``inner`` is its last operation in the first of these. ``open`` are loops along ``rows``, ``cols`` or
+    ``depth`` whose number of iterations only a run knows: the size of that direction is the one of one iteration."""
 
     store: TStoreOp
     family: Family
     out: Window
-    operands: Mapping[str, Operand]
+    inputs: Mapping[str, Operand]
     start: Start
     depth: int
     block: Block
@@ -152,22 +153,23 @@ class Product:
     ops: set[Operation] = field(default_factory=set)
     loops: list[ForOp] = field(default_factory=list)
     repeats: list[ForOp] = field(default_factory=list)
+    open: dict[str, ForOp] = field(default_factory=dict)
     rows: int = 0
     cols: int = 0
 
     @property
     def left(self) -> Operand:
         """The left operand."""
-        return self.operands["left"]
+        return self.inputs["left"]
 
     @property
     def right(self) -> Operand:
         """The right operand."""
-        return self.operands["right"]
+        return self.inputs["right"]
 
     def windows(self) -> dict[str, Window]:
         """What the product reads and writes (``out``) of global memory."""
-        return {**{role: operand.window for role, operand in self.operands.items()}, "out": self.out}
+        return {**{role: operand.window for role, operand in self.inputs.items()}, "out": self.out}
 
     def without_repeats(self) -> None:
         """Leaves the loops around the product as they are."""
@@ -179,7 +181,7 @@ class Product:
     def begin_at(self, value: SSAValue, number: int) -> None:
         """Takes the windows for one number of ``value``."""
         self.out = self.out.at(value, number)
-        self.operands = at(self.operands, value, number)
+        self.inputs = at(self.inputs, value, number)
 
 
 def at(operands: Mapping[str, Operand], value: SSAValue, number: int) -> dict[str, Operand]:

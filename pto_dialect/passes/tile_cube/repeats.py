@@ -22,8 +22,8 @@ from .product import NotTiledError, Product, Start
 
 
 def repeats_around(product: Product, belongs: Callable[[Operation], bool]) -> list[ForOp]:
-    """The loops around a product with nothing else in them, the inner one first; the product is computed at their
-    place from then on."""
+    """The loops around a product with nothing else in them, the inner one first, which the
+    product includes from then on."""
     found: list[ForOp] = []
     while True:
         loop = product.block.parent_op()
@@ -31,13 +31,15 @@ def repeats_around(product: Product, belongs: Callable[[Operation], bool]) -> li
             return found
         if any(op is not loop and not belongs(op) and op not in found for op in walk(loop)):
             return found
-        if any(_is_inside(bound, loop) for one in found for bound in (one.lb, one.ub, one.step)):
+        if any(
+            is_inside(bound, loop) for one in (*found, *product.open.values()) for bound in (one.lb, one.ub, one.step)
+        ):
             return found
         found.append(loop)
         product.block, product.place = loop.parent, loop
 
 
-def _is_inside(value: SSAValue, loop: ForOp) -> bool:
+def is_inside(value: SSAValue, loop: ForOp) -> bool:
     """Whether ``value`` may be another one in each iteration of ``loop``."""
     owner = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
     return owner is not None and loop.is_ancestor(owner)
@@ -58,6 +60,7 @@ def needed(product: Product) -> list[SSAValue]:
         found += [*window.row.factors, *window.col.factors, *window.part.offsets[:-2], window.part.source]
     found += [start.when for start in _starts(product.start) if start.when is not None]
     found += operand_groups(product.store).get("preQuantScalar", ())
+    found += [loop.ub for loop in product.open.values()]
     return list(dict.fromkeys(found))
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product as combinations
+from math import prod
 from typing import NamedTuple
 
+from pto_dialect.analysis.constants import constant_trip_count
 from pto_dialect.analysis.cycles.moves import FRACTAL, INNER_BYTES
 from pto_dialect.analysis.cycles.table import CycleTable, shipped
 from pto_dialect.ir.core.types import bit_width, byte_width, element_name
+from pto_dialect.passes.instructions.writer import Number
 from pto_dialect.targets.matmul_types import MX_K_MULTIPLE, MX_SCALE_GROUP
 from pto_dialect.targets.profile import Profile
 
@@ -46,11 +49,40 @@ class Range:
     size: int
 
 
+@dataclass(frozen=True)
+class OpenRange:
+    """The same, where values of the program are numbers that only a run knows."""
+
+    first: Number
+    count: Number
+    size: int
+
+
 def ranges(length: int, size: int) -> tuple[Range, ...]:
     """The whole pieces of a length, and the rest."""
     whole, rest = divmod(length, size)
     pieces = (Range(0, whole, size), Range(whole * size, min(rest, 1), rest))
     return tuple(piece for piece in pieces if piece.count)
+
+
+_NOMINAL = 4096
+"""About how many elements a direction has whose size only a run knows."""
+
+
+def extents(product: Product, axis: str, size: int) -> tuple[Range, ...]:
+    """The whole pieces of a direction of a product and the rest; where only a run knows its size, some whole pieces
+    and one of the tile of the program, if that is smaller."""
+    length = getattr(product, axis)
+    if axis not in product.open:
+        return ranges(length, size)
+    many = Range(0, max(1, _NOMINAL // size), size)
+    return (many,) if length % size == 0 else (many, Range(many.count * size, 1, length))
+
+
+def has_edges(product: Product, shape: Shape) -> bool:
+    """Whether blocks have several sizes."""
+    sizes = (("rows", shape.rows), ("cols", shape.columns))
+    return any(len(extents(product, axis, size)) > 1 for axis, size in sizes)
 
 
 class Units(NamedTuple):
@@ -82,11 +114,13 @@ class Shape:
 
 @dataclass(frozen=True)
 class Request:
-    """Sizes that the user states; 0 leaves one to the pass."""
+    """Sizes that the user states, where 0 leaves one to the pass, and the number of blocks of the launch that share the
+    product."""
 
     rows: int = 0
     columns: int = 0
     panel: int = 0
+    blocks: int = 1
 
 
 def units_of(product: Product) -> Units:
@@ -116,11 +150,17 @@ def choose(product: Product, profile: Profile, request: Request) -> Shape:
     shapes = [shape for shape in shapes if _is_even(shape, product)] or shapes
     if not shapes:
         raise NotTiledError("no tiles of these sizes fit the memories of the cube core")
-    return min(shapes, key=lambda shape: (_cycles(shape, product, table), shape.rows * shape.columns, shape.panel))
+
+    def order(shape: Shape) -> tuple[float, int, int]:
+        return _cycles(shape, product, table, request.blocks), shape.rows * shape.columns, shape.panel
+
+    return min(shapes, key=order)
 
 
 def _is_even(shape: Shape, product: Product) -> bool:
     """Whether all panels are equal, or consecutive in the text."""
+    if "depth" in product.open:
+        return len(extents(product, "depth", shape.panel)) == 1
     return product.depth % shape.panel == 0 or -(-product.depth // shape.panel) <= MOST_PANELS
 
 
@@ -133,14 +173,16 @@ def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[S
     units = units_of(product)
     capacity = {name: profile.capacity_of(name) or 0 for name in ("mat", "left", "right", "acc", "bias", "scaling")}
     for rows, columns, panel in combinations(
-        [1] if product.family.one_row else _sizes(ROWS, request.rows, product.rows, units.rows),
-        _sizes(COLUMNS, request.columns, product.cols, units.columns),
-        _sizes(PANELS, request.panel, product.depth, units.depth),
+        [1] if product.family.one_row else _sizes(product, "rows", ROWS, request.rows, units.rows),
+        _sizes(product, "cols", COLUMNS, request.columns, units.columns),
+        _sizes(product, "depth", PANELS, request.panel, units.depth),
     ):
-        bias = columns * sums if "bias" in product.operands else 0
-        table = columns * _TABLE_BYTES if "table" in product.operands else 0
-        rest = product.depth % panel if product.depth > panel else 0
-        level1 = (rows + columns) * (SLOTS * panel + round_up(rest, units.depth)) * bytes_
+        lengths = extents(product, "depth", panel)
+        bias = columns * sums if "bias" in product.inputs else 0
+        table = columns * _TABLE_BYTES if "table" in product.inputs else 0
+        rest = sum(one.size for one in lengths[1:])
+        rests = SLOTS if "depth" in product.open else 1
+        level1 = (rows + columns) * (SLOTS * panel + rests * round_up(rest, units.depth)) * bytes_
         level1 += bias + table + (-(-level1 // MX_SCALE_GROUP) if product.family.scaled else 0)
         if level1 > capacity["mat"] or rows * columns * sums > capacity["acc"]:
             continue
@@ -148,9 +190,9 @@ def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[S
             continue
         one = Shape(rows, columns, panel, 0, units)
         # Parts of different width, and products of different length, have tiles of their own.
-        widths = max(_together(one.parts_of(cols.size), units.columns) for cols in ranges(product.cols, columns))
-        for depth in range(round_up(min(panel, product.depth), units.depth), 0, -units.depth):
-            pieces = SLOTS * bytes_ * _together(pieces_of(product.depth, panel, depth), units.depth)
+        widths = max(_together(one.parts_of(cols.size), units.columns) for cols in extents(product, "cols", columns))
+        for depth in range(round_up(lengths[0].size, units.depth), 0, -units.depth):
+            pieces = SLOTS * bytes_ * _together(pieces_of(lengths, depth), units.depth)
             if pieces * rows <= capacity["left"] and pieces * widths <= capacity["right"]:
                 yield replace(one, depth=depth)
                 break
@@ -161,16 +203,19 @@ def _together(sizes: Iterable[int], unit: int) -> int:
     return sum(round_up(size, unit) for size in {*sizes})
 
 
-def pieces_of(length: int, panel: int, depth: int) -> set[int]:
+def pieces_of(panels: Iterable[Range], depth: int) -> set[int]:
     """The lengths along k of the products of a block."""
-    return {
-        min(depth, one.size - at) for one in ranges(length, panel) for at in range(0, one.size, depth)
-    }  # fmt: skip
+    return {min(depth, one.size - at) for one in panels for at in range(0, one.size, depth)}
 
 
-def _sizes(tried: Sequence[int], stated: int, size: int, unit: int) -> list[int]:
-    """The sizes that are tried in one direction, none larger than the product: some numbers, the parts of ``size`` that
-    are most equal with as many pieces."""
+def _sizes(product: Product, axis: str, tried: Sequence[int], stated: int, unit: int) -> list[int]:
+    """The sizes that are tried in one direction, none larger than the product: some numbers, the parts of its size that
+    are most equal with as many pieces. Where only a run knows its size, multiples and parts of the tile of the
+    program."""
+    size = getattr(product, axis)
+    if axis in product.open:
+        some = {*tried, *(size * times for times in range(1, tried[-1] // size + 1))} if not stated else {stated}
+        return sorted(one for one in some if one % unit == 0 and one <= tried[-1] and 0 in (one % size, size % one))
     end = round_up(size, unit)
     if stated:
         return [min(round_up(stated, unit), end)]
@@ -178,14 +223,20 @@ def _sizes(tried: Sequence[int], stated: int, size: int, unit: int) -> list[int]
     return sorted(one for one in {*tried, *equal} if unit <= one <= min(end, tried[-1]) and one % unit == 0)
 
 
-def _cycles(shape: Shape, product: Product, table: CycleTable) -> float:
-    """About how long the product takes."""
+def _cycles(shape: Shape, product: Product, table: CycleTable, shared: int = 1) -> float:
+    """About how long the product takes, ``shared`` by so many blocks."""
     left, out = product.left.level0.element, product.out.part.result.type.element  # pyright: ignore
     scaled = product.family.scaled
     times = Times(table, Sizes(bit_width(left) or 8, bit_width(out) or 8, element_name(left), scaled))
-    panels = tuple(one.size for one in ranges(product.depth, shape.panel) for _ in range(one.count))
-    return sum(
-        cycles(times, rows.count * cols.count, rows.size, shape.parts_of(cols.size), panels, shape.depth, SLOTS)
-        for rows in ranges(product.rows, shape.rows)
-        for cols in ranges(product.cols, shape.columns)
-    )
+    panels = tuple(one.size for one in extents(product, "depth", shape.panel) for _ in range(one.count))
+    repeats = prod(constant_trip_count(loop) or 1 for loop in product.repeats)
+    several = [*combinations(extents(product, "rows", shape.rows), extents(product, "cols", shape.columns))]
+    # Edges keep the loops that repeat the product around themselves.
+    times_each, times_all = (1, repeats) if len(several) == 1 else (repeats, 1)
+    together = sum(rows.count * cols.count for rows, cols in several) * times_all
+    share = -(-together // shared) / together
+    return times_each * sum(
+        cycles(times, max(1, round(rows.count * cols.count * times_all * share)), rows.size,
+               shape.parts_of(cols.size), panels, shape.depth, SLOTS)
+        for rows, cols in several
+    )  # fmt: skip

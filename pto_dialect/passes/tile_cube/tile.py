@@ -27,7 +27,8 @@ from pto_dialect.verify.engine.rule import read_rules
 
 from .find import product_of
 from .product import BEGINNING, PRODUCTS, NotTiledError, Product
-from .shape import Request, Shape, choose, ranges
+from .shape import Request, Shape, choose, has_edges
+from .share import check_shared
 from .write import write
 
 _RULES = read_rules("passes")
@@ -39,34 +40,39 @@ AUTO = "auto"
 @dataclass(frozen=True)
 class TileCubePass(PtoPass):
     """Replaces matrix products by loops over base tiles of ``rows`` x ``columns`` sums, whose operands come into L1 in
-    panels of ``panel`` elements along k; ``auto`` chooses by the cycle model. Products that stay as they are get a
-    remark with the reason."""
+    panels of ``panel`` elements along k; ``auto`` chooses by the cycle model. With more than one of ``blocks``, which
+    is how many a launch has, its blocks share the product of a function that computes nothing else. Products that stay
+    as they are get a remark with the reason."""
 
     rows: str = AUTO
     columns: str = AUTO
     panel: str = AUTO
+    blocks: str = "1"
 
     name: ClassVar[str] = "tile-cube"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``."""
-        request = Request(*(0 if size == AUTO else int(size) for size in (self.rows, self.columns, self.panel)))
+        rows, columns, panel = (0 if size == AUTO else int(size) for size in (self.rows, self.columns, self.panel))
+        request = Request(rows, columns, panel, int(self.blocks))
         for function in [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]:
             for store in [op for op in walk(function) if _stores_sums(op)]:
                 assert isinstance(store, TStoreOp)
                 try:
                     product = product_of(store)
+                    if request.blocks > 1:
+                        check_shared(product, function)
                     shape = choose(product, profile_of(store, self.target), request)
-                    if len(ranges(product.rows, shape.rows)) * len(ranges(product.cols, shape.columns)) > 1:
+                    if has_edges(product, shape):
                         # Each repetition stores all of its blocks before the next one does.
                         product.without_repeats()
-                    if _is_one(product, shape):
+                    if request.blocks == 1 and _is_one(product, shape):
                         raise NotTiledError("it is one base tile")
                 except NotTiledError as error:
                     _remark(engine, store, str(error))
                     continue
                 written = Function(function)
-                write(product, shape, written)
+                write(product, shape, written, shared=request.blocks > 1)
                 _remove(product)
                 written.sweep()
             for op in walk(function):
@@ -89,7 +95,7 @@ def _is_stored(product: PtoOp) -> bool:
 def _is_one(product: Product, shape: Shape) -> bool:
     """Whether the product is one tile in the program too."""
     sizes = ((product.rows, shape.rows), (product.cols, shape.columns), (product.depth, shape.depth))
-    return not product.loops and not product.repeats and all(size <= tile for size, tile in sizes)
+    return not product.loops and not product.repeats and not product.open and all(size <= tile for size, tile in sizes)
 
 
 def _remark(engine: DiagnosticEngine, op: Operation, reason: str) -> None:

@@ -32,20 +32,49 @@ from pto_dialect.targets.matmul_types import MX_SCALE_GROUP
 
 from .product import Product, Start, Window, roles_of, steps_of
 from .repeats import computed_from, needed
-from .shape import MOST_PANELS, SLOTS, Range, Shape, ranges, round_up
+from .shape import MOST_PANELS, SLOTS, OpenRange, Range, Shape, extents, round_up
+from .share import Shares
 from .sums import Sum
+
+Pieces = Range | OpenRange
 
 _ONCE = ("bias", "table")
 """Operands that are loaded once for each accumulator."""
 
 
-def write(product: Product, shape: Shape, function: Function) -> None:
-    """Writes ``product`` before its last operation."""
+def write(product: Product, shape: Shape, function: Function, shared: bool = False) -> None:
+    """Writes ``product`` before its last operation; where it is ``shared``, for each block of a launch its part."""
     writer = Writer(function, product.place)
+    shares = Shares(writer) if shared else None
     tiles = Writer(function, product.store.src.owner)  # pyright: ignore[reportArgumentType]
-    for rows in ranges(product.rows, shape.rows):
-        for cols in ranges(product.cols, shape.columns):
-            _Blocks(product, shape, writer, tiles, rows, cols).write()
+    panels = _pieces(product, writer, "depth", shape.panel)
+    columns = _pieces(product, writer, "cols", shape.columns)
+    for rows in _pieces(product, writer, "rows", shape.rows):
+        for cols in columns:
+            _Blocks(product, shape, writer, tiles, rows, cols, panels, shares).write()
+
+
+def _pieces(product: Product, writer: Writer, axis: str, size: int) -> tuple[Pieces, ...]:
+    """The whole pieces of a direction of a product, and the rest: tiles of the program where only a run knows its
+    size."""
+    if axis not in product.open:
+        return extents(product, axis, size)
+    tile, trips = getattr(product, axis), trip_count(writer, product.open[axis])
+    if tile % size == 0:
+        return (OpenRange(0, writer.mul(trips, tile // size), size),)
+    times = size // tile
+    whole = writer.div(trips, times)
+    return OpenRange(0, whole, size), OpenRange(writer.mul(whole, size), writer.rest(trips, times), tile)
+
+
+def trip_count(writer: Writer, loop: ForOp) -> Number:
+    """How often a loop runs."""
+    known = constant_trip_count(loop)
+    if known is not None:
+        return known
+    low, high, step = map(writer.number, (loop.lb, loop.ub, loop.step))
+    length = writer.put(MaxSIOp(writer.index(writer.sub(high, low)), writer.index(0)))
+    return writer.put(CeilDivSIOp(length, writer.index(step)))
 
 
 def _resized(kind: TileBufType, rows: int, cols: int, unit: tuple[int, int]) -> TileBufType:
@@ -64,8 +93,10 @@ class _Blocks:
     shape: Shape
     writer: Writer
     tiles: Writer
-    rows: Range
-    cols: Range
+    rows: Pieces
+    cols: Pieces
+    panels: tuple[Pieces, ...]
+    shares: Shares | None = None
     made: dict[tuple[str, TileBufType, int], SSAValue] = field(default_factory=dict)
     known: dict[SSAValue, SSAValue] = field(default_factory=dict)
     """What values in the loops that repeat the product are now."""
@@ -76,25 +107,31 @@ class _Blocks:
     def __post_init__(self) -> None:
         columns = self.shape.parts_of(self.cols.size)
         self.accumulators = [Range(sum(columns[:at]), 1, size) for at, size in enumerate(columns)]
-        self.panels = ranges(self.product.depth, self.shape.panel)
-        self.count = sum(one.count for one in self.panels)
+        self.count: Number = 0
+        for one in self.panels:
+            self.count = self.writer.add(self.count, one.count)
 
     def write(self) -> None:
         """Writes the loop."""
         writer = self.writer
-        blocks: Number = self.rows.count * self.cols.count
+        blocks = writer.mul(self.rows.count, self.cols.count)
         for loop in self.product.repeats:
             blocks = writer.mul(self._trips(loop), blocks)
-        unrolled = self.product.family.scaled or (len(self.panels) > 1 and self.count <= MOST_PANELS)
-        if not unrolled:
+        total = blocks
+        if self.shares is not None:
+            blocks = self.shares.count(total)
+        known = isinstance(self.count, int) and (len(self.panels) > 1 and self.count <= MOST_PANELS)
+        if not known and not self.product.family.scaled:
             self._loop(writer.mul(blocks, self.count), self._iteration)
-        elif not isinstance(blocks, int) or self.count % SLOTS == 0 or blocks == 1:
+        elif not isinstance(blocks, int) or self._panels() % SLOTS == 0 or blocks == 1:
             self._loop(blocks, self._block)
         else:
-            # Slots go on alternating from one block to the next.
+            # Slots alternate from one block to the next as well.
             self._loop(blocks // SLOTS, self._blocks)
             for block in range(blocks - blocks % SLOTS, blocks):
                 self._block(block)
+        if self.shares is not None:
+            self.shares.go_on(total)
 
     def _loop(self, total: Number, body: Callable[[Number], None]) -> None:
         """Writes ``body`` for 0 to ``total`` - 1."""
@@ -126,6 +163,7 @@ class _Blocks:
 
     def _place(self, block: Number) -> tuple[Number, Number]:
         """The first row and column of a block."""
+        block = block if self.shares is None else self.shares.tile(block)
         row, rest = self._split(block, self.rows.count)
         col = rest
         if self.product.repeats:
@@ -134,16 +172,15 @@ class _Blocks:
         return self._at(row, self.rows, "row"), self._at(col, self.cols, "col")
 
     def _trips(self, loop: ForOp) -> Number:
-        """How often a loop that repeats the product runs, in front of the new one."""
-        known = constant_trip_count(loop)
-        if known is not None:
-            return known
+        """How often a loop that repeats the product runs, computed before the new one."""
         if loop not in self.trips:
-            writer = self.writer
-            low, high, step = map(writer.number, (loop.lb, loop.ub, loop.step))
-            length = writer.put(MaxSIOp(writer.index(writer.sub(high, low)), writer.index(0)))
-            self.trips[loop] = writer.put(CeilDivSIOp(length, writer.index(step)))
+            self.trips[loop] = trip_count(self.writer, loop)
         return self.trips[loop]
+
+    def _panels(self) -> int:
+        """The number of panels of a block, where the text has all of them."""
+        assert isinstance(self.count, int)
+        return self.count
 
     def _repeat(self, number: Number) -> None:
         """Computes the values of one iteration of the loops that repeat the product."""
@@ -155,7 +192,8 @@ class _Blocks:
                 turn, number = self._split(number, self._trips(loop))
             low, step = writer.number(loop.lb), writer.number(loop.step)
             index = writer.index(writer.add(writer.mul(turn, step), low))
-            index.name_hint = loop.body.block.args[0].name_hint or index.name_hint
+            if not isinstance(index.owner, Block):
+                index.name_hint = loop.body.block.args[0].name_hint
             self.known[loop.body.block.args[0]] = index
         inside = {op for loop in product.repeats for op in walk(loop)}
         for value in needed(product):
@@ -174,15 +212,15 @@ class _Blocks:
     def _blocks(self, turn: Number) -> None:
         """As many blocks as there are slots."""
         for number in range(SLOTS):
-            self._block(self.writer.add(self.writer.mul(turn, SLOTS), number), number * self.count)
+            self._block(self.writer.add(self.writer.mul(turn, SLOTS), number), number * self._panels())
 
     def _block(self, block: Number, done: int = 0) -> None:
         """All panels of a block, after ``done`` others."""
         row, col = self._place(block)
-        pieces = [(one.first + at * one.size, one.size) for one in self.panels for at in range(one.count)]
+        pieces = [(self._at(at, one, "k"), one.size) for one in self.panels for at in range(int(one.count))]  # pyright: ignore
         for number, (k, size) in enumerate(pieces):
             slot = (done + number) % SLOTS
-            self._panel(row, col, slot, k, size, number == 0, number == self.count - 1)
+            self._panel(row, col, slot, k, size, number == 0, number == len(pieces) - 1)
 
     def _iteration(self, step: Number) -> None:
         """A panel of a block."""
@@ -190,11 +228,20 @@ class _Blocks:
         row, col = self._place(block)
         slot = self._rest(step, SLOTS)
         first = self._is(panel, 0)
-        last = self._is(panel, self.count - 1)
+        last = self._is(panel, self.writer.sub(self.count, 1))
         if len(self.panels) == 1:
             self._panel(row, col, slot, self._at(panel, self.panels[0], "k"), self.panels[0].size, first, last)
             return
         whole, rest = self.panels
+        if not isinstance(rest.count, int):
+            in_rest = self.writer.put(CmpiOp(self.writer.index(panel), self.writer.index(whole.count), "uge"))
+            turn = self.writer.sub(panel, whole.count)
+            self._either(
+                in_rest,
+                lambda: self._panel(row, col, slot, self._at(turn, rest, "k"), rest.size, first, last),
+                lambda: self._panel(row, col, slot, self._at(panel, whole, "k"), whole.size, first, last),
+            )
+            return
         assert not isinstance(last, bool)
         self._either(
             last,
@@ -216,12 +263,12 @@ class _Blocks:
             return number % count
         return self.writer.put(RemUIOp(self.writer.index(number), self.writer.index(count)))
 
-    def _is(self, number: Number, wanted: int) -> SSAValue | bool:
-        if isinstance(number, int):
+    def _is(self, number: Number, wanted: Number) -> SSAValue | bool:
+        if isinstance(number, int) and isinstance(wanted, int):
             return number == wanted
-        return self.writer.put(CmpiOp(number, self.writer.index(wanted), "eq"))
+        return self.writer.put(CmpiOp(self.writer.index(number), self.writer.index(wanted), "eq"))
 
-    def _at(self, number: Number, blocks: Range, name: str) -> Number:
+    def _at(self, number: Number, blocks: Pieces, name: str) -> Number:
         found = self.writer.add(blocks.first, self.writer.mul(number, blocks.size))
         if isinstance(found, SSAValue):
             found.name_hint = name
@@ -333,7 +380,7 @@ class _Blocks:
         self, role: str, at: tuple[Number, Number, Number], size: tuple[int, int, int], slot: Number
     ) -> SSAValue:  # fmt: skip
         """A part of an operand in L1: from a row, a column and an element along k on, of so many of each."""
-        operand = self.product.operands[role]
+        operand = self.product.inputs[role]
         kind = _resized(operand.level1, *steps_of(role, *size), steps_of(role, *self.shape.units))
         tile = self._slot(_hint(operand.load.dst), kind, slot)
         part = self._part(operand.window, *self._place_of(role, at), *steps_of(role, *size))
@@ -349,7 +396,7 @@ class _Blocks:
 
     def _moved(self, role: str, source: SSAValue, at: tuple[int, int, int], size: tuple[int, int, int]) -> SSAValue:
         """A part of an operand in the memory of the products."""
-        operand = self.product.operands[role]
+        operand = self.product.inputs[role]
         kind = _resized(operand.level0, *steps_of(role, *size), steps_of(role, *self.shape.units))
         tile = self._tile(_hint(operand.move.dst), kind, self.turns % SLOTS)  # pyright: ignore
         if role.endswith("_scale"):
@@ -364,7 +411,7 @@ class _Blocks:
 
     def _bias(self, col: Number, part: Range, first: SSAValue | bool) -> SSAValue | None:
         """The biases of an accumulator, loaded before its first product."""
-        if "bias" not in self.product.operands or first is False:
+        if "bias" not in self.product.inputs or first is False:
             return None
         if first is True:
             return self._of_columns("bias", col, part)
@@ -379,7 +426,7 @@ class _Blocks:
 
     def _of_columns(self, role: str, col: Number, part: Range) -> SSAValue:
         """Loads what the columns of an accumulator have in common."""
-        operand, unit = self.product.operands[role], (1, self.shape.units.columns)
+        operand, unit = self.product.inputs[role], (1, self.shape.units.columns)
         level1 = self._tile(_hint(operand.load.dst), _resized(operand.level1, 1, part.size, unit), part.first)
         tile = self._tile(_hint(operand.move.dst), _resized(operand.level0, 1, part.size, unit), part.first)  # pyright: ignore
         source = self._part(operand.window, 0, self.writer.add(col, part.first), 1, part.size)
@@ -425,7 +472,7 @@ class _Blocks:
     def _store(self, sums: SSAValue, row: Number, col: Number, part: Range) -> None:
         """Writes an accumulator to global memory, as the program does."""
         old = self.product.store
-        table = {"fp": self._of_columns("table", col, part)} if "table" in self.product.operands else {}
+        table = {"fp": self._of_columns("table", col, part)} if "table" in self.product.inputs else {}
         target = self._part(self.product.out, row, self.writer.add(col, part.first), self.rows.size, part.size)
         given = {name: tuple(map(self._now, values)) for name, values in operand_groups(old).items()}
         attributes = {

@@ -109,6 +109,16 @@ def test_a_loop_that_reads_a_number_of_each_matrix_stays():
     assert "scf.for %g" not in tiled(text)[0]
 
 
+def test_products_that_blocks_cannot_share():
+    call = "tile-cube{rows=16 columns=32 blocks=4}"
+    added = Plain(32, 64, 32, store=" {atomicType = #pto<atomic_type atomic_add>}")
+    assert said(str(added), call) == ["each block adds its result to what is there"]
+    found = said(str(Kind(batch=2, by="blocks")), call)
+    assert found == ["pto.get_block_idx lets blocks compute different parts already"]
+    twice = PLAIN.replace("return", "pto.barrier <PIPE_ALL>\nreturn")
+    assert said(twice, call) == ["pto.barrier uses what blocks would not have computed"]
+
+
 def test_sums_that_stay_on_the_chip():
     kinds = (("left", 16, 16, "f16"), ("right", 16, 16, "f16"), ("acc", 16, 16, "f32"), ("mat", 16, 16, "f32"))
     left, right, acc, mat = (tile_type(*kind) for kind in kinds)

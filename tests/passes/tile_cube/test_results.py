@@ -45,6 +45,9 @@ CASES = [
     (Plain(64, 128, 64, store=" {atomicType = #pto<atomic_type atomic_add>}"), SMALL),
     (Plain(64, 64, 64, element="i8", out="f16", quant="%scale : i64"), "rows=32 columns=64 panel=32"),
     (Plain(32, 32, 1050, element="i8", out="i32"), "rows=32 columns=32 panel=32"),
+    (Plain(80, 144, 112, loops="ijp", open="ijp"), SMALL),
+    (Plain(32, 96, 112, loops="ijp", open="jp", bias="all", target="a5"), "rows=32 columns=64 panel=64"),
+    (Plain(80, 64, 64, loops="ijp", open="i", element="i8", out="i32"), "rows=32 columns=64 panel=64"),
     (Plain(128, 256, 128), ""),
     (Plain(128, 256, 128, target="a5", loops="ijp"), ""),
 ]
@@ -61,6 +64,7 @@ def test_the_results_are_the_same_bits(plain: Plain, sizes: str) -> None:
     text = print_module(after)
     verdict = check(text)
     assert not [one for one in verdict.diagnostics if one.severity is Severity.ERROR], f"{verdict}\n{text}"
+    assert "pto.textract" in text
     again = parse(text, "tiled.pto")
     for schedule in SCHEDULES:
         found = run(again, arrays, schedule)

@@ -47,15 +47,19 @@ def test_edges_have_loops_of_their_own():
     assert "acc, 32x16xf32, valid=18x16" not in text
 
 
-def test_a_loop_over_something_else_becomes_a_part_of_the_loop_over_blocks():
-    rows = "scf.for %i = {} step %n16"
-    text = str(Plain(64, 128, 64, loops="ijp")).replace(rows.format("%n0 to %n64"), rows.format("%n16 to %m"))
-    text = text.replace("%b: !pto.ptr<f16>", "%b: !pto.ptr<f16>, %m: index")
-    module, said = passed(text, f"tile-cube{{{SMALL}}}")
+def test_rows_whose_number_only_a_run_knows_have_a_loop_of_their_own_at_the_edge():
+    module, said = passed(str(Plain(64, 128, 64, loops="ijp", open="i")), f"tile-cube{{{SMALL}}}")
     assert not said
-    loops = re.findall(r"scf.for .*", print_module(module))
-    assert len(loops) == 1
-    assert re.fullmatch(r"scf.for %step = %c0 to %\d+ step %c1 {", loops[0])
+    text = print_module(module)
+    assert re.findall(r"scf.for %step = %c0 to (%?)\d+ step %c1", text) == ["%", "%"]
+    assert "acc, 32x32xf32" in text
+    assert "acc, 16x32xf32" in text
+
+
+def test_a_batch_whose_number_only_a_run_knows_is_one_loop():
+    module, said = passed(str(Kind(batch=3, by="blocks")), "tile-cube{rows=16 columns=96 panel=32}")
+    assert not said
+    assert re.findall(r"scf.for %\w+ = %c0 to (%?)\d+ step %c1", print_module(module)) == ["%"]
 
 
 def test_a_loop_over_something_else_stays_around_blocks_of_two_sizes():
@@ -106,7 +110,7 @@ def test_stated_sizes_are_taken():
 def test_pieces():
     assert [(one.first, one.count, one.size) for one in ranges(100, 32)] == [(0, 3, 32), (96, 1, 4)]
     assert [(one.first, one.count, one.size) for one in ranges(64, 32)] == [(0, 2, 32)]
-    assert pieces_of(100, 64, 48) == {48, 16, 36}
+    assert pieces_of(ranges(100, 64), 48) == {48, 16, 36}
     assert Shape(32, 100, 32, 32, Units(16, 16, 16)).parts_of(100) == (64, 36)
     assert Shape(32, 48, 32, 32, Units(16, 16, 16)).parts_of(48) == (48,)
 
