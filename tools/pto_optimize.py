@@ -117,7 +117,7 @@ def _search(path: str, given: dict[str, Any]) -> tuple[Bench, Steps]:
         raise SpaceError("generating the arguments takes longer than the search may; --arg gives them") from None
     kept = None if given["no_cache"] else kept_of(tuner, first)
     bench = Bench(tuner, first, given["entry"], given["jobs"], given["limit"], given["seconds"], kept)
-    stages = stages_for(tuner.program(first, verified=False), tuner.target)
+    stages = stages_for(tuner.program(first, verified=False), tuner.target, tuner.blocks_of(first))
     best = search(bench, stages, given["compare"])
     return bench, [] if best is None else steps(bench, stages, best)
 

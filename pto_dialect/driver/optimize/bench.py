@@ -26,7 +26,7 @@ from .kept import Kept, digest_of
 CHUNK = 8
 """Programs that run before the others are compared with the fastest one again."""
 
-MOST_OPERATIONS = 600_000
+MOST_OPERATIONS = 2_000_000
 """Executions of operations of a program that is timed."""
 
 RUN_SECONDS = 2e-5
@@ -165,17 +165,24 @@ class Bench:
             best = float("inf")
             if not slow:
                 best = min((one.cycles for one in self.tried.values() if one.measured.whole.cycles), default=best)
-            chunk = [one for one in waiting[:CHUNK] if one.least < best and not self.over and one.is_short]
+            # One alone, as long as there is nothing to compare the others with.
+            size = 1 if best == inf and not slow else CHUNK
+            chunk = [one for one in waiting[:size] if self._may_win(one, best) and not self.over and one.is_short]
             chunk = chunk[: self.limit - self.runs]
-            for one in waiting[:CHUNK]:
+            for one in waiting[:size]:
                 if one not in chunk:
                     one.skipped = True
-                    out = one.least < best and one.is_short
+                    out = self._may_win(one, best) and one.is_short
                     one.measured.reason = NOT_TRIED if out else f"takes at least {one.least:.0f} cycles"
-            del waiting[:CHUNK]
+            del waiting[:size]
             if chunk:
                 self.runs += len(chunk)
                 self._measure(chunk)
+
+    @staticmethod
+    def _may_win(one: Tried, best: float) -> bool:
+        """Whether a program may be faster than one of ``best`` cycles, and not only as fast."""
+        return one.least * EQUAL < best or not one.least
 
     def _measure(self, chunk: Sequence[Tried]) -> None:
         chunk = [one for one in chunk if self.kept is None or not self.kept.fill(one.program, one.measured)]

@@ -54,11 +54,13 @@ def steps(bench: Bench, stages: Sequence[Stage], best: Ways) -> list[tuple[str, 
     plain = tuple(one.ways[0] for one in stages)
     reached = [(*best[:number], *plain[number:]) for number in range(len(stages) + 1)]
     bench.limit += len(reached)
-    for ways in reached:
-        known = bench.tried.get(pipeline_of(ways))
-        if known is not None and known.skipped:
-            del bench.tried[pipeline_of(ways)]
+    skipped = {passes: bench.tried[passes] for passes in map(pipeline_of, reached) if passes in bench.tried}
+    for passes, known in skipped.items():
+        if known.skipped:
+            del bench.tried[passes]
     bench.measure(map(pipeline_of, reached), slow=True)
+    # The time may be over before they run.
+    bench.tried = {**skipped, **bench.tried}
     found = [("plain", bench.tried[pipeline_of(plain)].measured)]
     for number, ways in enumerate(reached[1:]):
         if best[number] != plain[number]:

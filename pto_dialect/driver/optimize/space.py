@@ -15,6 +15,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.cube.matmul import PhasedProductOp
+from pto_dialect.ir.scalar.query import CoreQueryOp
 from pto_dialect.passes.registry import PASS_TABLE, parse_pipeline
 
 Ways = tuple[str, ...]
@@ -57,14 +58,14 @@ INSTRUCTIONS = ("", "lower-vector")
 _ROWS = [int(rows) for rows in PASS_TABLE["tile-loops"].options["rows"]]
 
 
-def stages_for(module: ModuleOp | None, target: str | None = None) -> list[Stage]:
-    """The stages for a program; ``None`` stands for one that is not known."""
+def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int = 1) -> list[Stage]:
+    """The stages for a program, which a launch runs in ``blocks`` blocks; ``None`` stands for one that is not known."""
     ops = [] if module is None else list(walk(module))
     heights = set(_heights(ops))
     a5 = module is not None and profile_of(module, target).arch == "a5"
     stages: list[Stage] = []
     if module is None or any(isinstance(op, PhasedProductOp) for op in ops):
-        stages.append(Stage(PRODUCTS, "tile-cube"))
+        stages.append(_products(blocks if not any(isinstance(op, CoreQueryOp) for op in ops) else 1))
     tallest = max(heights, default=0 if module is not None else max(_ROWS) + 1)
     rows = tuple(f"tile-loops{{rows={rows}}}" for rows in sorted(_ROWS, reverse=True) if rows < tallest)
     if rows:
@@ -77,6 +78,16 @@ def stages_for(module: ModuleOp | None, target: str | None = None) -> list[Stage
     if a5 and heights:
         stages.append(Stage(INSTRUCTIONS, ""))
     return stages
+
+
+def _products(blocks: int) -> Stage:
+    """The stage of matrix products, which several blocks can share."""
+    options = PASS_TABLE["tile-cube"].options["blocks"]
+    shared = max((number for number in options if int(number) <= blocks), key=int)
+    if shared == "1":
+        return Stage(PRODUCTS, "tile-cube")
+    ways = [way[:-1] + f" blocks={shared}}}" if "{" in way else f"{way}{{blocks={shared}}}" for way in PRODUCTS[1:]]
+    return Stage((*PRODUCTS[:2], *ways), ways[0])
 
 
 def pipeline_of(ways: Iterable[str]) -> tuple[str, ...]:

@@ -180,6 +180,10 @@ class Tuner:
         found.compared = True
         self._add_times(found, kernel)
 
+    def blocks_of(self, candidate: Candidate) -> int:
+        """In how many blocks the launch runs. Raises ``LaunchError``."""
+        return self._plan(candidate).steps[0].blocks
+
     def time(self, found: Measured) -> None:
         """Adds the times of the program of a candidate without computing contents, where they do not depend on them;
         otherwise as :meth:`run`. Raises ``LaunchError``."""

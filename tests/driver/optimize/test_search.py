@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from plain_families import Kind
 from plain_products import Plain
 
 from pto_dialect import parse
@@ -205,8 +206,16 @@ def test_stages_are_those_of_the_program() -> None:
     assert [one.ways for one in stages_for(product)] == [PRODUCTS, SLOTS, MEMORY, ORDER[:2]]
 
 
+def test_blocks_of_a_launch_may_share_a_product() -> None:
+    product, batch = (parse(str(one), "p.pto") for one in (Plain(32, 32, 32), Kind(batch=2, by="blocks")))
+    shared = stages_for(product, None, 26)[0]
+    assert shared.usual == "tile-cube{blocks=25}"
+    assert "tile-cube{rows=128 columns=256 blocks=25}" in shared.ways
+    assert stages_for(batch, None, 26)[0].ways == PRODUCTS
+
+
 def test_every_alternative_is_a_pipeline() -> None:
-    for stage in stages_for(None):
+    for stage in (*stages_for(None), stages_for(None, None, 8)[0]):
         for way in stage.ways:
             assert ",".join(pipeline_of([way])) == way
         assert stage.usual in stage.ways
