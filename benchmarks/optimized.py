@@ -73,6 +73,7 @@ def row(name: str, found: dict[str, Any], hand: float | None) -> str:
     steps, best = found["steps"], found["best"]
     first = steps[0]
     plain = f"{first['cycles']:.0f}" if first["right"] else first["reason"]
+    plain = "does not fit" if "capacity" in plain else plain
     shares, before = [], first
     for one in steps[1:]:
         if one["right"] and before["right"]:
