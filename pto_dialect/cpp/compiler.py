@@ -21,7 +21,7 @@ from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_versi
 from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
 from pto_dialect.cpp.limits import is_over, run_compiler
 from pto_dialect.cpp.options import BadOption, check_options
-from pto_dialect.cpp.outside import depends, embeds, outside_file, unread_texts
+from pto_dialect.cpp.outside import depends, embeds, may_depend, outside_file, unread_texts
 from pto_dialect.cpp.precompiled import can_come_first, precompiled
 from pto_dialect.cpp.unset import WARNINGS, certain_errors, declared_without_value, with_queries
 
@@ -62,6 +62,9 @@ _HEAD = f"""\
 #undef __has_embed
 #pragma clang attribute pto.push(__attribute__((always_inline)), apply_to = function)
 """
+_POISON = "#pragma clang poison dependency\n"
+"""Makes the compiler report ``dependency``, of whatever macros have made it."""
+_POISONED = "poisoned identifier"
 _TAIL = "\n#pragma clang attribute pto.pop\n"
 ENTRY_FILE = "--entry"
 """The file of what the option of this name says, in messages of the compiler."""
@@ -172,6 +175,10 @@ class _Job:
         command = (*compiler, *self._header_options(), *early, *self._folder_options(), *device)
         return command, self._whole_text(head, late)
 
+    def is_poisoned(self) -> bool:
+        """Whether the compiler has to look for a directive that only it can notice."""
+        return may_depend(self.given_text())
+
     def given_text(self) -> str:
         """The texts of the kernel and of the files that it includes, and the definitions of the options."""
         return "\n".join([self.included.whole, *self.defines])
@@ -205,7 +212,8 @@ class _Job:
                 raise BadOption(text)
             instance = f'#line 1 "{ENTRY_FILE}"\n{_ENTRY_LINE % self.entry.strip()}'
         defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
-        return f'{_HEAD}{head}{defined}#line 1 "{quoted}"\n{self.text}{_TAIL}{instance}'
+        poison = _POISON if self.is_poisoned() else ""
+        return f'{_HEAD}{head}{poison}{defined}#line 1 "{quoted}"\n{self.text}{_TAIL}{instance}'
 
 
 class _Failed(CompileError):
@@ -225,7 +233,7 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset
         asked = asked_files(call, folder, job.given_text())
         files = [os.path.abspath(path) for path in (*_INCLUDED.findall(output), *asked)]
         files = sorted({path for path in files if not path.startswith(own)})
-        _check_includes(files, job)
+        _check_includes(files, output, job)
         if code != 0 or not os.path.exists(made):
             is_final = is_over(code) or _MISSING.search(output)
             raise (CompileError if is_final else _Failed)(_message(code, _INCLUDED.sub("", output), folder))
@@ -235,13 +243,14 @@ def _run(job: _Job, command: tuple[str, ...], source: str) -> tuple[Made, _Unset
             return Made(stream.read(), tuple(files)), declared_without_value(output, job.name)
 
 
-def _check_includes(files: Sequence[str], job: _Job) -> None:
+def _check_includes(files: Sequence[str], output: str, job: _Job) -> None:
     """Raises ``IncludeError`` where a file is outside of the project; no output of the compiler is shown."""
     included, compiler, name = job.included, job.compiler, job.name
     texts = "\n".join([job.given_text(), *unread_texts(files, included.files, compiler)])
+    is_made = _POISONED in output if job.is_poisoned() else may_depend(texts)
     if embeds(texts):
         raise IncludeError(f"{_place_of('embed', '', included, compiler, name)}: fatal error: #embed is not read")
-    if depends(texts):
+    if is_made or depends(texts):
         place = _place_of("dependency", "", included, compiler, name)
         raise IncludeError(f"{place}: fatal error: #pragma dependency is not read")
     outside = outside_file(files, included.folder, [*included.folders, INCLUDE], compiler)

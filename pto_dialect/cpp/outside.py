@@ -41,14 +41,19 @@ def embeds(text: str) -> bool:
 
 
 def depends(text: str) -> bool:
-    """Whether a text has, or may make of macros, the directive ``#pragma GCC dependency``, which shows whether a file
-    exists that the compiler does not report."""
+    """Whether a text has the directive ``#pragma GCC dependency``, which shows whether a file exists that the compiler
+    does not report."""
+    whole = _LINE_SPLICE.sub("", text)
+    return "dependency" in whole and _DEPENDENCY.search(whole) is not None
+
+
+def may_depend(text: str) -> bool:
+    """Whether macros of a text may make that directive, so that only the compiler can notice it."""
     whole = _LINE_SPLICE.sub("", text)
     pastes = "##" in whole or "%:%:" in whole
     if not pastes and "dependency" not in whole:
         return False
-    makes_pragma = _MADE_PRAGMA.search(whole) or (pastes and _PASTED_PRAGMA.search(whole))
-    return bool(makes_pragma or _DEPENDENCY.search(whole))
+    return bool(_MADE_PRAGMA.search(whole) or (pastes and _PASTED_PRAGMA.search(whole)))
 
 
 def unread_texts(files: Iterable[str], read: Container[str], compiler: Compiler) -> Iterator[str]:

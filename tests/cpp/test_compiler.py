@@ -248,6 +248,11 @@ def test_dependency_is_a_word_of_comments_and_names_too() -> None:
     assert "ret i32 3" in compiled(text)
 
 
+def test_macros_may_paste_and_make_other_pragmas() -> None:
+    text = "#define C(a, b) a##b\n#define P(x) _Pragma(#x)\nP(clang diagnostic push)\n"
+    assert "ret i32 4" in compiled(text + 'extern "C" int C(f, 1)() { return 4; }')
+
+
 @pytest.mark.parametrize("before", ["", "#define ASK __has_embed\n", "#define CAT(a, b) a##b\n"])
 def test_no_kernel_asks_for_files_to_embed(before: str) -> None:
     name = "ASK" if "ASK" in before else "CAT(__has_, embed)" if before else "__has_embed"
