@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pygls", reason="the language server is an extra")
 
 from lsp_session import Session
-from lsp_typing import FIRST, session_with_snippets, typed
+from typed_programs import FIRST, session_with_snippets, typed
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
