@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from sampling import THOROUGH
 
 import pto_dialect
 from pto_dialect.accel import ACCELERATIONS, enabled
@@ -16,7 +17,7 @@ from pto_dialect.accel import ACCELERATIONS, enabled
 pto_dialect.__path__.append(str(Path(__file__).parents[1]))
 
 # Examples differ widely in cost (a first call loads the grammar), which a deadline would report as flaky.
-settings.register_profile("default", deadline=None)
+settings.register_profile("default", deadline=None, max_examples=100 if THOROUGH else 50)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile("default")
 

@@ -25,7 +25,7 @@ MOST = 9
 """Calls from 0 to here are enumerated, and those with -1."""
 
 
-@pytest.mark.parametrize("seed", sampled(range(120), 2))
+@pytest.mark.parametrize("seed", sampled(range(120), 4))
 @pytest.mark.parametrize("by_sets", [False, True])
 def test_verdict_agrees_with_enumeration(seed: int, by_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if by_sets:
