@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Block, SSAValue
 
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core_dialects.structured import is_unsigned
 
 from .arithmetic import CASTS, FOLDS
 
@@ -74,4 +75,4 @@ def constant_trip_count(loop: ForOp) -> int | None:
 def is_read_unsigned(loop: ForOp) -> bool:
     """Whether a loop reads a negative constant as a large bound, because it compares bounds as unsigned numbers."""
     negative = [isinstance(one, int) and one < 0 for one in _bounds(loop)]
-    return "unsignedCmp" in loop.attributes and any(negative[:2])
+    return is_unsigned(loop) and any(negative[:2])

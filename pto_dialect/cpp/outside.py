@@ -47,6 +47,7 @@ def depends(text: str) -> bool:
     return "dependency" in whole and _DEPENDENCY.search(whole) is not None
 
 
+@lru_cache(maxsize=4)
 def may_depend(text: str) -> bool:
     """Whether macros of a text may make that directive, so that only the compiler can notice it."""
     whole = _LINE_SPLICE.sub("", text)

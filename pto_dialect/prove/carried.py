@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.arithmetic import FOLDS
+from pto_dialect.ir.core_dialects.structured import is_unsigned
 
 from .expressions import (
     AtLeastZero,
@@ -51,7 +52,7 @@ class Bounds:
         self.trips: Expr | None = None
         if low is None or high is None or step is None:
             return
-        if "unsignedCmp" in op.attributes and not (is_natural(low) and is_natural(high)):
+        if is_unsigned(op) and not (is_natural(low) and is_natural(high)):
             return
         place = symbol(self.ordinal)
         if step.value is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import SymbolRefAttr
 
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core_dialects.structured import is_unsigned
 
 from .carried import End, Insertion, begin, bind_tensor, changes, insert, is_tensor, merge
 from .ctypes import unsigned
@@ -132,7 +133,7 @@ def emit_for(op: Operation, w: Writer) -> None:
     advance = f"++{name}" if number.number == 1 else f"{name} += {number.text}"
     type_ = w.type(counter.type, op)
     compared = (Expr(name), w.get(end, op))
-    if "unsignedCmp" in op.attributes:
+    if is_unsigned(op):
         compared = (cast(unsigned(counter.type), compared[0]), cast(unsigned(counter.type), compared[1]))
     head = f"for ({type_}{name} = {w.get(first, op).text}; {binary('<', *compared).text}; {advance}) {{"
     with w.block(head):

@@ -15,6 +15,11 @@ def is_for(op: Operation) -> TypeGuard[scf.ForOp]:
     return op.name == "scf.for"
 
 
+def is_unsigned(op: Operation) -> bool:
+    """Returns whether a loop of ``scf.for`` compares its bounds as unsigned numbers."""
+    return "unsignedCmp" in op.attributes
+
+
 def is_while(op: Operation) -> TypeGuard[scf.WhileOp]:
     """Returns whether an operation is ``scf.while``."""
     return op.name == "scf.while"

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core_dialects.branches import BranchEdge, branch_edges, flag_of
+from pto_dialect.ir.core_dialects.structured import is_unsigned
 from pto_dialect.runtime.compile.generator import Generator, integer_width
 from pto_dialect.runtime.compile.program import callee_name
 from pto_dialect.runtime.faults import Fault
@@ -57,7 +58,7 @@ def for_loop(op: Operation, g: Generator) -> None:
     for argument, result in zip(body.args[1:], op.results, strict=True):
         g.names[argument] = str(g.name(result))
     indices = f"range({lower}, {upper}, {g.argument(check_step)}({step}))"
-    if "unsignedCmp" in op.attributes:
+    if is_unsigned(op):
         indices = f"{g.argument(unsigned_indices)}({lower}, {upper}, {step}, {integer_width(body.args[0].type) or 64})"
     with g.emitter.block(f"for {index} in {indices}:"):
         run_block(body, op.results, g)

@@ -15,6 +15,7 @@ from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.branches import BranchEdge, branch_edges, flag_of
+from pto_dialect.ir.core_dialects.structured import is_unsigned
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.compile.names import Kind
 from pto_dialect.runtime.compile.program import callee_name
@@ -109,7 +110,7 @@ def for_loop(op: Operation, g: Generator) -> None:
     bounds = [lane(named(op, name), g) for name in ("lb", "ub", "step")]
     body = op.regions[0].block
     loop = g.emitter.fresh("loop")
-    kind = UnsignedLoop if "unsignedCmp" in op.attributes else Loop
+    kind = UnsignedLoop if is_unsigned(op) else Loop
     _line(g, loop, invoke(g, kind, ITEMS, mask_of(g), *bounds))
     for argument, result, value in zip(body.args[1:], op.results, listed(op, "iter_args"), strict=True):
         text = lane(value, g)
