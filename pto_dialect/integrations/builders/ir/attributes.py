@@ -401,6 +401,22 @@ class StridedLayoutAttr(Attribute):
         known = [None if one == DYNAMIC else whole(one, "a stride") for one in strides]
         return wrap(xb.StridedLayoutAttr(known, None if offset == DYNAMIC else whole(offset, "the offset")))
 
+    @staticmethod
+    def get_fully_dynamic(rank: int, context: Context | None = None) -> Any:
+        """Returns the layout of ``rank`` strides whose numbers are all dynamic."""
+        return StridedLayoutAttr.get(DYNAMIC, [DYNAMIC] * whole(rank, "the rank"), context)
+
+    @property
+    def offset(self) -> int:
+        """The offset in elements."""
+        found = self._x.get_offset()  # pyright: ignore[reportAttributeAccessIssue]
+        return DYNAMIC if found is None else found
+
+    @property
+    def strides(self) -> list[int]:
+        """The strides in elements."""
+        return [DYNAMIC if one is None else one for one in self._x.get_strides()]  # pyright: ignore[reportAttributeAccessIssue]
+
 
 DYNAMIC = -(1 << 63)
 """A size that is known at run time only, as MLIR writes it."""

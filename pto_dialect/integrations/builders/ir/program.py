@@ -9,6 +9,7 @@ from xdsl.ir import Operation as XOperation
 
 from pto_dialect.diagnostics.render import shortened
 
+from .attributes import StringAttr
 from .build import locate
 from .context import Context, Location, need_location
 from .operations import Operation, operation_of, view_of
@@ -106,3 +107,35 @@ class SymbolTable:
         if operation_in(operation, "a symbol").parent is not block:
             Block(block).append(operation)
         return operation.attributes["sym_name"]
+
+    def erase(self, operation: Any) -> None:
+        """Erases an operation with a symbol."""
+        operation_in(operation, "a symbol")
+        operation.erase()
+
+    @staticmethod
+    def get_symbol_name(symbol: Any) -> Any:
+        """Returns the name of an operation, as an attribute."""
+        return symbol.attributes["sym_name"]
+
+    @staticmethod
+    def set_symbol_name(symbol: Any, name: str) -> None:
+        """Gives an operation another name; uses of the name stay."""
+        symbol.attributes["sym_name"] = StringAttr.get(name)
+
+    @staticmethod
+    def get_visibility(symbol: Any) -> Any:
+        """Returns the visibility of an operation, as an attribute."""
+        attributes = symbol.attributes
+        return attributes["sym_visibility"] if "sym_visibility" in attributes else StringAttr.get("public")
+
+    @staticmethod
+    def set_visibility(symbol: Any, visibility: str) -> None:
+        """Sets the visibility of an operation.
+
+        Raises:
+            ValueError: ``visibility`` is not ``public``, ``private`` or ``nested``.
+        """
+        if visibility not in ("public", "private", "nested"):
+            raise ValueError(f"a visibility is public, private or nested, not {shortened(repr(visibility))}")
+        symbol.attributes["sym_visibility"] = StringAttr.get(visibility)

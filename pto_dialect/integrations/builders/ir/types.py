@@ -9,11 +9,12 @@ from xdsl.dialects import builtin as xb
 from xdsl.ir import Attribute as XAttribute
 from xdsl.ir import TypeAttribute
 
+from pto_dialect.diagnostics.render import shortened
 from pto_dialect.ir.core.types import BUILTIN_SCALARS
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.types.parser import intern_type, parse_type
 
-from .attributes import DYNAMIC, WRAPPERS, Attribute, _plain, unwrap, whole, wrap, wraps
+from .attributes import DYNAMIC, WRAPPERS, Attribute, StridedLayoutAttr, _plain, unwrap, whole, wrap, wraps
 from .context import Context, Location, need_context
 from .errors import MLIRError
 from .texts import plain_text
@@ -223,6 +224,10 @@ class ShapedType(Type):
         """Returns whether a number stands for a dynamic dimension."""
         return size == DYNAMIC
 
+    def is_dynamic_stride_or_offset(self, number: int) -> bool:
+        """Returns whether a number stands for a dynamic stride or offset."""
+        return number == DYNAMIC
+
 
 def _sizes(shape: Sequence[int], what: str) -> list[int]:
     return [-1 if whole(one, f"a dimension of {what}") < 0 else int(one) for one in shape]
@@ -257,6 +262,25 @@ class MemRefType(ShapedType):
         found = self._x.layout  # pyright: ignore[reportAttributeAccessIssue]
         return None if isinstance(found, xb.NoneAttr) else wrap(found)
 
+    def get_strides_and_offset(self) -> tuple[list[int], int]:
+        """Returns the strides and the offset, in elements.
+
+        Numbers that are known at run time only are ``ShapedType.get_dynamic_stride_or_offset()``.
+
+        Raises:
+            RuntimeError: the layout is no layout of strides, as in MLIR's bindings.
+        """
+        layout = self.layout
+        if layout is None:
+            strides, step = [], 1
+            for size in reversed(self.shape):
+                strides.insert(0, step)
+                step = DYNAMIC if DYNAMIC in (size, step) else size * step
+            return strides, 0
+        if not isinstance(layout, StridedLayoutAttr):
+            raise RuntimeError(f"{shortened(str(self))} has no strides and offset: its layout is an affine map")
+        return layout.strides, layout.offset
+
 
 @wraps(xb.VectorType)
 class VectorType(ShapedType):
@@ -278,7 +302,16 @@ class RankedTensorType(ShapedType):
     def get(shape: Sequence[int], element_type: Any, encoding: Any = None, loc: Any = None) -> RankedTensorType:
         """Returns the type of a tensor."""
         of = unwrap(element_type, "the element type of a tensor")
-        return wrap(intern_type(xb.TensorType(of, _sizes(shape, "a tensor"))))
+        sizes = _sizes(shape, "a tensor")
+        if encoding is None:
+            return wrap(intern_type(xb.TensorType(of, sizes)))
+        return wrap(intern_type(xb.TensorType(of, sizes, unwrap(encoding, "the encoding of a tensor"))))
+
+    @property
+    def encoding(self) -> Any:
+        """The encoding; ``None`` without one."""
+        found = self._x.encoding  # pyright: ignore[reportAttributeAccessIssue]
+        return None if isinstance(found, xb.NoneAttr) else wrap(found)
 
 
 @wraps(xb.UnrankedTensorType)
@@ -315,6 +348,15 @@ class TupleType(Type):
         """Returns the type of a tuple."""
         types: Any = tuple(unwrap(one, "an element of a tuple type") for one in elements)
         return wrap(xb.TupleType(types))
+
+    @property
+    def num_types(self) -> int:
+        """The number of elements."""
+        return len(self._x.types)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def get_type(self, pos: int) -> Any:
+        """Returns the type of an element."""
+        return wrap(self._x.types.data[pos])  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class OpaqueType(Type):

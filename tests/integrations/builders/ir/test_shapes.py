@@ -1,0 +1,84 @@
+"""Strides, offsets and parts of types, and names of symbols; the numbers are those of MLIR's own bindings."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pto_dialect.integrations.builders import ir
+from pto_dialect.integrations.builders.dialects import func
+from pto_dialect.integrations.builders.ir import (
+    Context,
+    InsertionPoint,
+    Location,
+    Module,
+    RankedTensorType,
+    ShapedType,
+    StridedLayoutAttr,
+    StringAttr,
+    SymbolTable,
+    TupleType,
+    Type,
+)
+
+DYNAMIC = ShapedType.get_dynamic_stride_or_offset()
+
+
+@pytest.fixture(autouse=True)
+def context() -> Iterator[None]:
+    with Context(), Location.unknown():
+        yield
+
+
+@pytest.mark.parametrize(
+    ("memref", "strides", "offset"),
+    [
+        ("memref<f32>", [], 0),
+        ("memref<4xf32>", [1], 0),
+        ("memref<2x3x4xf32>", [12, 4, 1], 0),
+        ("memref<?x4xf32>", [4, 1], 0),
+        ("memref<4x?xf32>", [DYNAMIC, 1], 0),
+        ("memref<3x?x4xf32>", [DYNAMIC, 4, 1], 0),
+        ("memref<4x8xf32, strided<[16, 2], offset: 3>>", [16, 2], 3),
+        ("memref<4x8xf32, strided<[?, 1], offset: ?>>", [DYNAMIC, 1], DYNAMIC),
+    ],
+)
+def test_strides_and_offset_of_a_memref(memref: str, strides: list[int], offset: int) -> None:
+    assert Type.parse(memref).get_strides_and_offset() == (strides, offset)
+
+
+def test_memref_with_a_map_has_no_strides() -> None:
+    with pytest.raises(RuntimeError, match="its layout is an affine map"):
+        Type.parse("memref<4x8xf32, affine_map<(i, j) -> (j, i)>>").get_strides_and_offset()
+
+
+def test_numbers_of_a_layout() -> None:
+    layout = StridedLayoutAttr.get(2, [8, DYNAMIC])
+    assert (layout.offset, layout.strides) == (2, [8, DYNAMIC])
+    assert str(StridedLayoutAttr.get_fully_dynamic(2)) == "strided<[?, ?], offset: ?>"
+    assert Type.parse("memref<4xf32>").is_dynamic_stride_or_offset(layout.strides[1])
+
+
+def test_elements_of_a_tuple() -> None:
+    made = TupleType.get_tuple([Type.parse("f32"), Type.parse("index")])
+    assert made.num_types == 2 and str(made.get_type(1)) == "index"
+
+
+def test_encoding_of_a_tensor() -> None:
+    plain, encoded = (RankedTensorType.get([4], Type.parse("f32"), one) for one in (None, StringAttr.get("rows")))
+    assert plain.encoding is None and encoded.encoding.value == "rows"
+    assert str(encoded) == 'tensor<4xf32, "rows">'
+
+
+def test_names_and_visibilities_of_symbols() -> None:
+    module = Module.create()
+    with InsertionPoint(module.body):
+        made = func.FuncOp("f", ir.FunctionType.get([], []))
+    assert (SymbolTable.get_symbol_name(made).value, SymbolTable.get_visibility(made).value) == ("f", "public")
+    SymbolTable.set_symbol_name(made, "g")
+    SymbolTable.set_visibility(made, "private")
+    assert "func.func private @g" in str(module)
+    with pytest.raises(ValueError, match="public, private or nested, not 'open'"):
+        SymbolTable.set_visibility(made, "open")
+    table = SymbolTable(module.operation)
+    table.erase(table["g"])
+    assert "g" not in table
