@@ -31,7 +31,11 @@ MOST_HEADERS = 24
 _FOLDER = "cpp-headers"
 _ENDING = ".pch"
 
-_READ = ("PTO_NPU_ARCH_A2A3", "PTO_NPU_ARCH_A5", "__DAV_CUBE__", "__PTO_UNPLACED__", "__PTO_AUTO__", "NDEBUG")
+_SIZES = tuple(
+    f"PTO_{memory}_SIZE_BYTES"
+    for memory in ("UBUF", "CBUF", "L0A", "L0B", "L0C", "BIAS", "FBUF", "SCALELEFT", "SCALERIGHT")
+)
+_READ = ("PTO_NPU_ARCH_A2A3", "PTO_NPU_ARCH_A5", "__DAV_CUBE__", "__PTO_UNPLACED__", "__PTO_AUTO__", *_SIZES, "NDEBUG")
 """Macros that the headers test."""
 _CHANGED = re.compile(rf"(?:#|%:)[ \t]*(?:define|undef)[ \t]+(?:{'|'.join(_READ[:-1])})\b")
 _TEXT_OPTIONS = ("-S", "-emit-llvm")

@@ -94,7 +94,7 @@ STATEMENTS: dict[str, tuple[str, int, str, str | None]] = {
         "use TSTORE with AtomicAdd",
     ),
     "a variable that changes": (
-        "  static int g = 3;\n  g += n;\n  y[0] = g;",
+        "  extern int g;\n  g += n;\n  y[0] = g;",
         5,
         "the global variable g is changed",
         "use an argument or a local variable",

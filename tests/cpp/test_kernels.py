@@ -6,11 +6,16 @@ import re
 import string
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import pto_dialect
 from pto_dialect.cpp.compiler import INCLUDE
 from pto_dialect.cpp.kernel import CppError, compile_kernel
 from pto_dialect.cpp.options import CppOptions
+from pto_dialect.targets.a2a3 import A2A3
+from pto_dialect.targets.a5 import A5
+from pto_dialect.targets.profile import Profile
 
 HEAD = """\
 #include <pto/pto-inst.hpp>
@@ -209,3 +214,49 @@ extern "C" __global__ AICORE void k(__gm__ float *x) {
 }
 """)
     assert re.findall(r"func\.func @(\w+)", text) == ["k_vector", "k_cube"]
+
+
+SIZES = {
+    **{"UBUF": "ub", "CBUF": "l1", "L0A": "l0a", "L0B": "l0b", "L0C": "l0c", "BIAS": "bt", "FBUF": "fb"},
+    **{"SCALELEFT": "scale_left", "SCALERIGHT": "scale_right"},
+}
+
+
+@pytest.mark.parametrize("target", [A2A3, A5], ids=lambda target: target.name)
+def test_sizes_of_memories_are_those_of_the_target(target: Profile) -> None:
+    states = (f"static_assert(PTO_{macro}_SIZE_BYTES == {target.capacity[space]});" for macro, space in SIZES.items())
+    text = HEAD + "\n".join(states) + '\nextern "C" __global__ AICORE void k(__gm__ float *x) {}\n'
+    compile_kernel(text, "kernel.cpp", CppOptions(target=target.name))
+
+
+def test_size_of_a_memory_may_be_defined() -> None:
+    kernel = 'extern "C" __global__ AICORE void k(__gm__ int *x) { x[0] = PTO_UBUF_SIZE_BYTES; }'
+    assert "arith.constant 4096 : i32" in program(kernel, "PTO_UBUF_SIZE_BYTES=4096")
+
+
+PING_PONG = """
+template <class T> AICORE int next(T &tile, int seed = -1) {
+  static int turn = 0;
+  if (seed >= 0) turn = seed;
+  int taken = turn;
+  TASSIGN(tile, taken == 0 ? 0 : 0x4000);
+  turn ^= 1;
+  return taken;
+}
+AICORE int count() { static int calls = 10; return calls++; }
+extern "C" __global__ AICORE void k(__gm__ int *out, int n) {
+  for (int i = 0; i < n; ++i) {
+    Tile<TileType::Vec, float, 1, 64> tile;
+    int taken = next(tile, i == 4 ? 0 : -1);
+    out[i] = taken + count() * 100;
+  }
+}
+"""
+
+
+def test_static_variable_of_a_function_keeps_its_value_in_a_launch() -> None:
+    kernel = pto_dialect.compile(pto_dialect.parse(program(PING_PONG)))
+    for _ in range(2):  # Each launch starts with the initial value.
+        out = np.zeros(7, np.int32)
+        kernel(out, 7)
+        assert out.tolist() == [1000, 1101, 1200, 1301, 1400, 1501, 1600]

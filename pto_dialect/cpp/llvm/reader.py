@@ -92,6 +92,10 @@ class Module:
         others = (line for number, line in enumerate(self._lines) if not start <= number <= end)
         return any(symbol.search(line) and line.startswith(" ") and " = load " not in line for line in others)
 
+    def is_static_of_function(self, variable: str) -> bool:
+        """Returns whether a variable is a static one of a function, with a value that this file states."""
+        return variable.startswith("_ZZ") and bool(self.globals[variable].initial)
+
     def annotated(self, word: str) -> list[str]:
         """Returns the functions with ``annotate(word)``, each once, in the order of the annotations."""
         variable = self.globals.get("llvm.global.annotations")

@@ -107,9 +107,14 @@ def _fill(instruction: Instruction, target: LocalAddress | None, length: int, ct
 
 
 def _is_known(root: str, ctx: Context) -> bool:
-    """Returns whether a variable always has its initial value, which this file states."""
+    """Returns whether this file states the value that a variable has at the begin of the kernel.
+
+    That is the initial value of static variables of functions: each core starts with it at each launch.
+    """
     variable = ctx.module.globals[root]
-    return variable.is_constant or bool(variable.initial and not ctx.module.may_change(root, ctx.memory.function.name))
+    if variable.is_constant or ctx.module.is_static_of_function(root):
+        return True
+    return bool(variable.initial) and not ctx.module.may_change(root, ctx.memory.function.name)
 
 
 def _fail_for_table(root: str, ctx: Context) -> NoReturn:
@@ -122,7 +127,7 @@ def fill_tables(ctx: Context) -> None:
     for root, cells in ctx.memory.cells.items():
         for array in cells.arrays.values():
             element = {"ptr": "i64"}.get(array.type) or ctx.type(array.type)
-            hint = root if isinstance(root, str) else root.name
+            hint = plain_name(root) if isinstance(root, str) else root.name
             array.name = ctx.writer.head(f"pto.declare_local_array -> !pto.local_array<{array.count}x{element}>", hint)
         if not isinstance(root, str):
             continue

@@ -10,7 +10,7 @@ from ..llvm.model import Instruction, Operand
 from ..llvm.reader import Module
 
 _PART = re.compile(r"(\d{1,3})(\w+)")
-_LOCAL = re.compile(r"E(\d+)([A-Za-z_]\w*)\Z")
+_LOCAL = re.compile(r"(?=E(\d{1,3})([A-Za-z_]\w*)\Z)")
 """The end of the name of a static variable in a function."""
 _NAMED = frozenset(("__pto_op", "__pto_call", "__pto_query", "__pto_constant", "__pto_alias"))
 PURE = frozenset(("__pto_constant",))
@@ -44,8 +44,10 @@ class RawGroup:
 @lru_cache(4096)
 def plain_name(symbol: str) -> str:
     """Returns the name of a function, with its namespaces, without its mangled types."""
-    if symbol.startswith("_ZZ") and (local := _LOCAL.search(symbol)) and int(local[1]) == len(local[2]):
-        return local[2]
+    if symbol.startswith("_ZZ"):
+        for local in _LOCAL.finditer(symbol):
+            if int(local[1]) == len(local[2]):
+                return local[2]
     nested = symbol.startswith("_ZN")
     rest = symbol[3 if nested else 2 :] if symbol.startswith("_Z") else ""
     parts: list[str] = []

@@ -129,7 +129,7 @@ class LocalMemory:
 
     def _refuse_change(self, instruction: Instruction, address: LocalAddress | None) -> None:
         for place in alternatives(address) if address is not None else ():
-            if isinstance(place.root, str):
+            if isinstance(place.root, str) and not self.module.is_static_of_function(place.root):
                 what = f"the global variable {plain_name(place.root)} is changed"
                 raise MemoryError_(instruction, what, "use an argument or a local variable")
 
@@ -246,7 +246,7 @@ class LocalMemory:
 
     def _partition(self, root: Root, cells: Cells) -> None:
         cuts = sorted(cut for cut in cells.cuts if 0 <= cut <= cells.size)
-        hint = root if isinstance(root, str) else root.name
+        hint = plain_name(root) if isinstance(root, str) else root.name
         for begin, end in pairwise(cuts):
             if any(self._is_in(array, begin, end) for array in cells.arrays.values()):
                 continue

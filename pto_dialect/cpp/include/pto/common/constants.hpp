@@ -1,5 +1,6 @@
 // Sizes of the machine that kernels name, and padding values.
 #pragma once
+#include "pto/common/buffer_limits.hpp"
 #include "pto/common/type.hpp"
 
 namespace pto {

@@ -1,0 +1,44 @@
+// Bytes of the local memories and of their alignment; a kernel or `-D` may set its own before.
+#pragma once
+
+#define PTO_TARGET_BYTES(a2a3, a5) a2a3
+#if defined(PTO_NPU_ARCH_A5)
+#undef PTO_TARGET_BYTES
+#define PTO_TARGET_BYTES(a2a3, a5) a5
+#endif
+
+#ifndef PTO_UBUF_SIZE_BYTES
+#define PTO_UBUF_SIZE_BYTES PTO_TARGET_BYTES(196608u, 262144u)
+#endif
+#ifndef PTO_CBUF_SIZE_BYTES
+#define PTO_CBUF_SIZE_BYTES 524288u
+#endif
+#ifndef PTO_L0A_SIZE_BYTES
+#define PTO_L0A_SIZE_BYTES 65536u
+#endif
+#ifndef PTO_L0B_SIZE_BYTES
+#define PTO_L0B_SIZE_BYTES 65536u
+#endif
+#ifndef PTO_L0C_SIZE_BYTES
+#define PTO_L0C_SIZE_BYTES PTO_TARGET_BYTES(131072u, 262144u)
+#endif
+#ifndef PTO_BIAS_SIZE_BYTES
+#define PTO_BIAS_SIZE_BYTES PTO_TARGET_BYTES(1024u, 4096u)
+#endif
+#ifndef PTO_FBUF_SIZE_BYTES
+#define PTO_FBUF_SIZE_BYTES PTO_TARGET_BYTES(2048u, 4096u)
+#endif
+#ifndef PTO_SCALELEFT_SIZE_BYTES
+#define PTO_SCALELEFT_SIZE_BYTES PTO_TARGET_BYTES(0u, 4096u)
+#endif
+#ifndef PTO_SCALERIGHT_SIZE_BYTES
+#define PTO_SCALERIGHT_SIZE_BYTES PTO_TARGET_BYTES(0u, 4096u)
+#endif
+
+#define PTO_UBUF_ALIGN_BYTES 32u
+#define PTO_CBUF_ALIGN_BYTES 32u
+#define PTO_L0A_ALIGN_BYTES 32u
+#define PTO_L0B_ALIGN_BYTES 32u
+#define PTO_L0C_ALIGN_BYTES 32u
+#define PTO_BIAS_ALIGN_BYTES 32u
+#define PTO_FBUF_ALIGN_BYTES 32u
