@@ -1,11 +1,13 @@
-"""How fast `pto optimize` makes the examples and plain matrix products, beside the forms that were written by hand.
+"""How fast `pto optimize` makes the examples, plain vector kernels and plain matrix products, beside the forms that
+were written by hand.
 
-Usage: python benchmarks/optimized.py [NAME ...] [--prove]    (names of examples, parts of names of products; all)
+Usage: python benchmarks/optimized.py [NAME ...] [--prove]    (names of examples, parts of names of kernels; all)
 
 Each row is a kernel on a chip: the modelled cycles of the plain pipeline (assign-memory, insert-sync), what each step
 of the best pipeline saves, the best, the form by hand, and the bound, which is the busiest pipe of the best program.
-By hand are the instructions in the folder of the example; of matrix products the tiles of the public kernels
-(plain_kernels.py). Everything goes through the commands `pto optimize` and `pto-run --cycles`.
+By hand are the instructions in the folder of the example, the vector kernel with loops and slots (plain_vectors.py) as
+tiles or as vector functions, and of matrix products the tiles of the public kernels (plain_kernels.py). Everything goes
+through the commands `pto optimize` and `pto-run --cycles`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from cycle_programs import product
 from plain_kernels import Kernel, kernels
+from plain_vectors import BLOCKS, VectorKernel, vector_kernels
 
 from examples.case import Case
 from examples.check import FOLDER
@@ -122,7 +125,36 @@ def main(names: list[str]) -> None:
                     found = asked(["optimize", path, *launch, *prove, "--output-format", "json"])
                     hand = by_hand(example, case, target, options)
                     print(row(f"{example}/{case.entry} {case.shapes}, {target}", found, hand), flush=True)
+        vectors(folder, wanted, prove)
         products(folder, wanted, prove)
+
+
+def vectors(folder: Path, wanted: set[str], prove: list[str]) -> None:
+    """The rows of plain vector kernels."""
+    path = folder / "plain.pto"
+    for one in vector_kernels():
+        for target in ("a2a3", "a5"):
+            name = f"plain {one.name}, {target}"
+            if wanted and not any(word in name for word in wanted):
+                continue
+            path.write_text(one.text, encoding="utf-8")
+            launch = ["--entry", one.entry, "--target", target, "--blocks", str(BLOCKS)]
+            found = asked(["optimize", str(path), *launch, *one.arguments, *prove, "--output-format", "json"])
+            print(row(name, found, vector_by_hand(one, launch, folder)), flush=True)
+
+
+def vector_by_hand(kernel: VectorKernel, launch: list[str], folder: Path) -> float | None:
+    """The cycles of a vector kernel by hand, as tiles or, on a5, as vector functions: the shorter one."""
+    path, form = folder / "hand.pto", folder / "hand_form.pto"
+    path.write_text(kernel.hand, encoding="utf-8")
+    cycles: list[float] = []
+    for passes in ("assign-memory,insert-sync", "assign-memory,insert-sync,lower-vector")[: 1 + ("a5" in launch)]:
+        made = [*PTO, "opt", "-p", passes, *launch[2:4], str(path), "-o", str(form)]
+        if subprocess.run(made, capture_output=True, check=False).returncode == 0:
+            found = asked(["run", str(form), "--cycles=json", "--quiet", *launch, *kernel.arguments, *kernel.more])
+            programs = found.get("programs")
+            cycles += [programs[0]["whole"]["cycles"]] if programs else []
+    return min(cycles, default=None)
 
 
 def products(folder: Path, wanted: set[str], prove: list[str]) -> None:

@@ -26,6 +26,7 @@ EXAMPLES = (
     "lowering",
     "mx_gemm",
     "rms_norm",
+    "layer_norm",
     "rotary",
     "token_quant",
     "int8_dequant_gemm",

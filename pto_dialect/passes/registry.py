@@ -33,6 +33,9 @@ class PassEntry(NamedTuple):
 
 _VERIFY = "verify"
 
+_BLOCKS = ("1", "2", "4", "8", "12", "16", "20", "24", "25", "32", "36", "48", "64")
+"""Numbers of blocks that share a kernel."""
+
 PASS_TABLE: dict[str, PassEntry] = {
     "verify-structure": PassEntry(
         _VERIFY,
@@ -65,7 +68,8 @@ PASS_TABLE: dict[str, PassEntry] = {
         "loops over parts of tall tiles",
         changes=True,
         shrinks=True,
-        options=MappingProxyType({"rows": ("16", "1", "2", "4", "8", "32", "64", "128")}),
+        splits=True,
+        options=MappingProxyType({"rows": ("16", "1", "2", "4", "8", "32", "64", "128"), "blocks": _BLOCKS}),
     ),
     "fuse-loops": PassEntry(
         "fuse_loops.fuse",
@@ -85,7 +89,7 @@ PASS_TABLE: dict[str, PassEntry] = {
                 "rows": ("auto", "16", "32", "64", "128", "256"),
                 "columns": ("auto", "16", "32", "64", "128", "256", "512"),
                 "panel": ("auto", "32", "64", "128", "256", "512", "1024"),
-                "blocks": ("1", "2", "4", "8", "12", "16", "20", "24", "25", "32", "36", "48", "64"),
+                "blocks": _BLOCKS,
             }
         ),
     ),

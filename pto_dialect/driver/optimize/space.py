@@ -64,12 +64,15 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
     heights = set(_heights(ops))
     a5 = module is not None and profile_of(module, target).arch == "a5"
     stages: list[Stage] = []
+    sharing = _sharing(blocks if not any(isinstance(op, CoreQueryOp) for op in ops) else 1)
     if module is None or any(isinstance(op, PhasedProductOp) for op in ops):
-        stages.append(_products(blocks if not any(isinstance(op, CoreQueryOp) for op in ops) else 1))
+        stages.append(_products(sharing))
     tallest = max(heights, default=0 if module is not None else max(_ROWS) + 1)
-    rows = tuple(f"tile-loops{{rows={rows}}}" for rows in sorted(_ROWS, reverse=True) if rows < tallest)
+    rows = [rows for rows in sorted(_ROWS, reverse=True) if rows < tallest]
     if rows:
-        stages.append(Stage(("", *rows), "", with_next=True))
+        shared = [f"tile-loops{{rows={number} blocks={sharing}}}" for number in rows if sharing != "1"]
+        ways = ("", *shared, *(f"tile-loops{{rows={number}}}" for number in rows))
+        stages.append(Stage(ways, "", with_next=True))
     stages += [
         Stage(SLOTS, "double-buffer"),
         Stage(MEMORY, MEMORY[0]),
@@ -80,10 +83,13 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
     return stages
 
 
-def _products(blocks: int) -> Stage:
+def _sharing(blocks: int) -> str:
+    """The option of passes that lets blocks of a launch share a kernel."""
+    return max((number for number in PASS_TABLE["tile-cube"].options["blocks"] if int(number) <= blocks), key=int)
+
+
+def _products(shared: str) -> Stage:
     """The stage of matrix products, which several blocks can share."""
-    options = PASS_TABLE["tile-cube"].options["blocks"]
-    shared = max((number for number in options if int(number) <= blocks), key=int)
     if shared == "1":
         return Stage(PRODUCTS, "tile-cube")
     ways = [way[:-1] + f" blocks={shared}}}" if "{" in way else f"{way}{{blocks={shared}}}" for way in PRODUCTS[1:]]

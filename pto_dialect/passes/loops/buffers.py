@@ -20,7 +20,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp
+from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp, TReshapeOp
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.location import label_of, span_of
@@ -80,10 +80,10 @@ class DoubleBufferPass(PtoPass):
 
 def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
     """The loop whose iterations may have a tile each; else the reason why they may not. ``None`` for tiles with which
-    nothing could overlap: they have an address, are in no loop, or only one pipe uses them."""
+    nothing could overlap: they have an address, no loop writes them, or only one pipe uses them."""
     type_, users = tile.result.type, [use.operation for use in tile.result.uses]
     assert isinstance(type_, TileBufType)
-    pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in users}
+    pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in _through_shapes(users)}
     if tile.addr is not None or len(pipes) < 2 or not any(_loops(op, tile.parent) for op in users):
         return None
     if _sets_sizes(users):
@@ -93,11 +93,30 @@ def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
     if type_.compact or is_passed_on(tile.result, touches_memory):
         return "another handle shows a part or another form of it"
     loop = _innermost(tile, users)
+    if loop is None and not any(_writes(op, tile.result) for op in users if _loops(op, tile.parent)):
+        return None
     if loop is None:
         return "it is used outside of its loop, or in several loops"
     if not is_written_first(tile.result, loop.body.block):
         return "the first operation of an iteration that uses it does not write all of it"
     return loop
+
+
+def _through_shapes(users: list[Operation]) -> list[Operation]:
+    """The users of a tile and of its other shapes, which are handles only."""
+    found: list[Operation] = []
+    for op in users:
+        shaped = isinstance(op, TReshapeOp)
+        found += _through_shapes([use.operation for use in op.result.uses]) if shaped else [op]
+    return found
+
+
+def _writes(op: Operation, tile: SSAValue) -> bool:
+    """Whether an operation writes a tile, as far as anyone knows."""
+    if not isinstance(op, PtoOp):
+        return True
+    spec, groups = op_spec(type(op)), operand_groups(op)
+    return any(tile in groups.get(name, ()) for name in (*spec.writes, *spec.in_place))
 
 
 def _split(tile: AllocTileOp) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from pto_dialect.ir.buffers.views import AllocTileOp, PartitionViewOp
+from pto_dialect.ir.buffers.views import AllocTileOp, PartitionViewOp, TReshapeOp
 from pto_dialect.ir.core.location import share_location
 
 
@@ -35,10 +35,17 @@ def erase_with_handles(ops: Iterable[Operation]) -> None:
     """Removes operations, users before what they use, and the tiles and parts of arrays that only they used."""
     handles: list[Operation] = []
     for op in ops:
-        handles += [value.owner for value in op.operands if isinstance(value.owner, (AllocTileOp, PartitionViewOp))]
+        handles += _handles(op)
         op.detach()
         op.erase()
-    for handle in dict.fromkeys(handles):
-        if not any(result.uses for result in handle.results):
-            handle.detach()
-            handle.erase()
+    # What another form of a tile shows is removed after it.
+    for handle in handles:
+        if handle.parent is None or any(result.uses for result in handle.results):
+            continue
+        handles += _handles(handle)
+        handle.detach()
+        handle.erase()
+
+
+def _handles(op: Operation) -> list[Operation]:
+    return [value.owner for value in op.operands if isinstance(value.owner, (AllocTileOp, PartitionViewOp, TReshapeOp))]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cube_programs import Program, lowered, passed, run
+from cube_programs import Program, lowered, passed, run, tile_type
 
 from pto_dialect import print_module
 
@@ -44,8 +44,9 @@ def softmax() -> Program:
     return found
 
 
-@pytest.mark.parametrize("rows", ["4", "8", "16"])
+@pytest.mark.parametrize("rows", ["4", "8", "16", "32"])
 def test_rows_in_parts(rows):
+    """32 rows are a loop of one iteration, and 16 rows after it."""
     x, w = RNG.uniform(-4, 4, (ROWS, 60)).astype(np.float32), RNG.uniform(1, 2, (1, 60)).astype(np.float32)
     arrays = {"a": x, "b": w, "c": np.zeros_like(x)}
     program = softmax()
@@ -80,15 +81,83 @@ def test_flat_tiles_stay():
     assert print_module(passed(str(found), "tile-loops")[0]) == before
 
 
-def refused(found: Program, rows: str = "16") -> list[str]:
+def refused(found: Program, options: str = "rows=16") -> list[str]:
     """Why a program is not split; nothing has changed then."""
-    module, said = passed(str(found), f"tile-loops{{rows={rows}}}")
+    module, said = passed(str(found), f"tile-loops{{{options}}}")
     assert print_module(module) == print_module(passed(str(found))[0])
     return [message.removeprefix("tile-loops-unsupported: tile-loops cannot split ") for message in said]
 
 
-def test_heights_that_are_no_multiple():
-    assert refused(softmax(), "32") == ["pto.tload: 48 rows are no multiple of 32"]
+def shown_as_row(found: Program, rows: int = ROWS) -> None:
+    """%n shows the column %m as a row."""
+    found.types["n"] = tile_type("vec", 1, rows, "f32")
+    found.lines.append(f"%n = pto.treshape %m : {found.types['m']} -> {found.types['n']}")
+
+
+def normalised(rows: int = ROWS) -> Program:
+    """Rows divided by their norm, times a row that is loaded after them; the column of norms is computed as a row."""
+    found = Program(a="f32", b="f32", c="f32", half="=f32")
+    loaded(found, "x", rows=rows)
+    loaded(found, "w", rows=1)
+    for name in ("s", "y"):
+        found.tile(name, "vec", rows, 64, "f32", valid=f"{rows}x60")
+    found.tile("m", "vec", rows, 1, "f32", layout="dn")
+    shown_as_row(found, rows)
+    found.op("tmul", "x", "x", to="s")
+    found.op("trowsum", "s", to="m")
+    found.op("tadds", "n", to="n", extra=", %half", extra_types=", f32")
+    found.op("trsqrt", "n", to="n")
+    found.op("trowexpandmul", "x", "m", to="y")
+    found.op("tcolexpandmul", "y", "w", to="y")
+    stored(found, "y", "c", rows=rows)
+    return found
+
+
+def of_rows(rows: int = ROWS) -> dict[str, np.ndarray]:
+    """Arguments of :func:`normalised`."""
+    x, w = RNG.uniform(-4, 4, (rows, 60)), RNG.uniform(1, 2, (1, 60))
+    return {"a": x.astype(np.float32), "b": w.astype(np.float32), "c": np.zeros((rows, 60), np.float32), "half": 0.5}
+
+
+@pytest.mark.parametrize("rows", ["2", "8", "32"])
+def test_a_column_that_is_shown_as_a_row(rows):
+    """Each part has a column of its own, and a row that shows it."""
+    arrays = of_rows()
+    module, said = passed(str(normalised()), f"tile-loops{{rows={rows}}}")
+    assert not said
+    _, found = lowered(print_module(module), "lower-vector", **arrays)
+    whole = run(passed(str(normalised()), "assign-memory", "insert-sync")[0], arrays)
+    assert found["c"].tobytes() == whole["c"].tobytes()
+    x = arrays["a"].astype(np.float64)
+    assert np.allclose(found["c"], x / np.sqrt((x * x).sum(axis=1, keepdims=True) + 0.5) * arrays["b"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 7])
+def test_parts_that_blocks_share(blocks):
+    """Every block computes other rows, all blocks together all rows."""
+    arrays = of_rows()
+    program = str(normalised())
+    module, said = passed(program, "tile-loops{rows=8 blocks=2}", "assign-memory", "insert-sync")
+    assert not said
+    found = run(module, arrays, blocks=blocks)
+    whole = run(passed(program, "assign-memory", "insert-sync")[0], arrays)
+    assert found["c"].tobytes() == whole["c"].tobytes()
+
+
+def test_a_row_that_is_computed_in_between():
+    """What has nothing to do with the tall tiles before it comes before the loop."""
+    found = Program(a="f32", b="f32", c="f32")
+    loaded(found, "x")
+    found.op("texp", "x", to="x")
+    loaded(found, "w", rows=1)
+    found.op("tabs", "w", to="w")
+    found.op("tcolexpandmul", "x", "w", to="x")
+    stored(found, "x", "c")
+    text = print_module(passed(str(found), "tile-loops")[0])
+    assert text.index("pto.tabs") < text.index("scf.for") < text.index("pto.texp")
+    x, w = RNG.uniform(-4, 4, (ROWS, 60)).astype(np.float32), RNG.uniform(-2, 2, (1, 60)).astype(np.float32)
+    _, result = lowered(text, "lower-vector", a=x, b=w, c=np.zeros_like(x))
+    assert np.allclose(result["c"], np.exp(x) * np.abs(w), rtol=1e-5)
 
 
 def test_rows_that_depend_on_each_other():
@@ -158,3 +227,49 @@ def test_views_with_other_rows(sizes, strides):
     found.op("tload", "vx", to="x")
     stored(found, "x", "c")
     assert refused(found) == ["pto.tload: the rows of its tile are not those of its view"]
+
+
+def test_a_column_as_a_row_beside_another_row():
+    """Elements of the row would have to be split like those of the column."""
+    found = Program(a="f32", b="f32", c="f32")
+    found.view("vk", "b", (1, ROWS), (ROWS, 1))
+    found.tile("k", "vec", 1, ROWS, "f32")
+    found.op("tload", "vk", to="k")
+    loaded(found, "x")
+    found.tile("m", "vec", ROWS, 1, "f32", layout="dn")
+    shown_as_row(found)
+    found.op("trowsum", "x", to="m")
+    found.op("tadd", "n", "k", to="n")
+    found.op("trowexpandmul", "x", "m", to="x")
+    stored(found, "x", "c")
+    assert refused(found) == ["pto.tadd: a tile has 1 rows beside one of 48"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("%block = pto.get_block_idx", "pto.get_block_idx: it lets blocks compute different rows already"),
+        ("pto.barrier <PIPE_ALL>", "pto.barrier: it may use what blocks that share rows do not compute"),
+    ],
+)
+def test_blocks_that_cannot_share(line, reason):
+    found = normalised()
+    found.lines.append(line)
+    assert refused(found, "rows=8 blocks=2") == [reason]
+
+
+def test_blocks_do_not_share_what_is_loaded_once():
+    """Block 1 may store to the rows that block 0 loads for all rows."""
+    found = Program(a="f32")
+    loaded(found, "x")
+    found.view("vw", "a", (1, 60), (60, 1))
+    found.tile("w", "vec", 1, 64, "f32", valid="1x60")
+    found.op("tload", "vw", to="w")
+    found.op("tcolexpandmul", "x", "w", to="x")
+    found.op("tstore", "x", to="vx")
+    assert refused(found, "rows=8 blocks=2") == ["pto.tload: another block may have stored to its array already"]
+
+
+def test_blocks_do_not_share_rows_that_are_left():
+    reason = "pto.tload: 48 rows are no multiple of 32, so blocks cannot share"
+    assert refused(normalised(), "rows=32 blocks=2") == [reason]

@@ -1,0 +1,79 @@
+"""A loop over parts of rows that every block of a launch executes becomes one whose parts the blocks share.
+
+Source: docs/reference/operations.md, "Queries of the launch".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.dialects.arith import IndexCastOp, MuliOp
+from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from pto_dialect.ir.core.base import PtoOp
+from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.scalar.query import CoreQueryOp, GetBlockIdxOp, GetBlockNumOp
+from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
+from pto_dialect.passes.instructions.writer import calls, is_handle
+
+from .copies import put
+from .stretches import NotTiledError, Stretch, array_of, part_of, works_row_by_row
+
+_INDEX = IndexType()
+
+
+def check_shared(stretch: Stretch) -> None:
+    """Checks that blocks can share the rows: all blocks compute the same, and nothing but these rows is stored, each
+    once. Raises :class:`NotTiledError`."""
+    first = stretch.ops[0]
+    function = first.parent_op()
+    if function is None or not has_role(function, Role.FUNCTION):
+        raise NotTiledError(first, "blocks share rows that are computed once, not in a loop or a branch")
+    if calls(function):
+        raise NotTiledError(first, "blocks share rows of programs without calls")
+    if stretch.height % stretch.rows:
+        raise NotTiledError(first, f"{stretch.height} rows are no multiple of {stretch.rows}, so blocks cannot share")
+    stores = [op for op in stretch.ops if isinstance(op, TStoreOp)]
+    stored = {array_of(part) for op in stores if (part := part_of(op)) is not None}
+    for op in stores:
+        if "atomicType" in {*op.attributes, *op.properties}:
+            raise NotTiledError(op, "each block adds its result to what is there")
+    for op in walk(function):
+        if op not in stretch.ops and op is not function:
+            _check_beside(op, stored)
+
+
+def _check_beside(op: Operation, stored: set[SSAValue]) -> None:
+    """Checks that blocks may execute an operation beside the loop that they share."""
+    if isinstance(op, CoreQueryOp):
+        raise NotTiledError(op, "it lets blocks compute different rows already")
+    if is_handle(op) or isinstance(op, ReturnOp):
+        return
+    if not isinstance(op, PtoOp) or not (isinstance(op, TLoadOp) or works_row_by_row(op)):
+        raise NotTiledError(op, "it may use what blocks that share rows do not compute")
+    part = part_of(op)
+    if isinstance(op, TLoadOp) and (part is None or array_of(part) in stored):
+        raise NotTiledError(op, "another block may have stored to its array already")
+
+
+class Share(NamedTuple):
+    """The rows of a block: those of the part of its number, and of each so many parts later as there are blocks."""
+
+    first: SSAValue
+    step: SSAValue
+
+
+def share_of(rows: SSAValue, near: Operation) -> Share:
+    """The share of a block in parts of ``rows`` rows, computed before ``near``."""
+    point = InsertPoint.before(near)
+    values: list[SSAValue] = []
+    for cls, name in ((GetBlockIdxOp, "block"), (GetBlockNumOp, "blocks")):
+        number = put(cls.create(result_types=[i64]), point, near).results[0]
+        index = put(IndexCastOp(number, _INDEX), point, near).results[0]
+        index.name_hint = name
+        values.append(put(MuliOp(index, rows), point, near).results[0])
+    return Share(*values)
