@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from .errors import TranslationError
-from .launches import is_template, kernel_names
+from .launches import instance_of, is_template, kernel_names
 from .llvm.reader import Module
 
 RUNTIME_ENTRIES = ("kernel_entry", "aicore_kernel")
@@ -39,7 +39,8 @@ def find_entries(modules: Sequence[Module], entry: str | None, sources: Mapping[
     if not names:
         templates = [entry] if entry is not None else _templates(sources)
         if templates:
-            help = f"nothing in the file launches it; give its arguments, for example --entry '{templates[0]}<float>'"
+            example = instance_of(templates[0], sources.values())
+            help = f"nothing in the file launches it; give its arguments, for example --entry '{example}'"
             raise TranslationError(f"the kernel {templates[0]} is a template", help=help)
         raise TranslationError("the file has no kernel", help="mark a function __global__, or name one with --entry")
     return names

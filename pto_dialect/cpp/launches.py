@@ -7,6 +7,7 @@ becomes a call, from which the compiler instantiates the kernel.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 CORES = ("vector", "cube")
@@ -28,7 +29,7 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(r"\[ *aicore *\]")
 _NAME_BEFORE = re.compile(r"[\w:]+\s*\Z")
 _TEMPLATE_LIMIT = 2000
-_TEMPLATE = re.compile(r"\btemplate\s*<")
+_TEMPLATE = re.compile(r"\btemplate\s*<([^<>]*)")
 
 _WORD = re.compile(r"\w+")
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(\w+)\s*\(")
@@ -108,15 +109,33 @@ def kernel_names(text: str) -> list[str]:
 
 def is_template(entry: str, text: str) -> bool:
     """Whether a text declares the function ``entry``, with namespaces or without, as a template."""
+    return _template_head(entry, text) is not None
+
+
+def instance_of(entry: str, texts: Iterable[str]) -> str:
+    """A template that a text declares with arguments of the right kinds, as an example: ``scale<float, 128>``."""
+    head = next((head for head in (_template_head(entry, text) for text in texts) if head is not None), "")
+    arguments = [_example(one) for one in head.split(",") if "=" not in one and "..." not in one]
+    return f"{entry}<{', '.join(arguments)}>"
+
+
+def _template_head(entry: str, text: str) -> str | None:
+    """The parameters of the template ``entry``, as far as no ``<`` or ``>`` is among them."""
     name = entry.strip().rpartition("::")[2]
     if not name.isidentifier():
-        return False
+        return None
     plain = without_comments(text)
     for match in re.finditer(rf"\b{name}\s*\(", plain):
         head = plain[max(0, match.start() - _TEMPLATE_LIMIT) : match.start()]
-        if _TEMPLATE.search(head[max(map(head.rfind, ";{}")) + 1 :]):
-            return True
-    return False
+        if found := _TEMPLATE.search(head[max(map(head.rfind, ";{}")) + 1 :]):
+            return found[1]
+    return None
+
+
+def _example(parameter: str) -> str:
+    """An argument for a parameter of a template."""
+    words = set(parameter.split())
+    return "float" if words & {"typename", "class"} or not words else "true" if "bool" in words else "128"
 
 
 def has_addresses(text: str) -> bool:

@@ -43,11 +43,15 @@ def test_translated_functions_are_correct_programs(file: Path) -> None:
             assert not [str(one) for one in found if one.severity is Severity.ERROR], block.title
 
 
-def test_a_kernel_that_is_a_template_is_named() -> None:
-    source = "template <typename T, int N>\n__global__ AICORE void scale(__gm__ T *x) {}\n"
+@pytest.mark.parametrize(
+    ("parameters", "arguments"),
+    [("typename T, int N", "float, 128"), ("bool B, class T = float", "true"), ("int W, int... N", "128")],
+)
+def test_a_kernel_that_is_a_template_is_named(parameters: str, arguments: str) -> None:
+    source = f"template <{parameters}>\n__global__ AICORE void scale(__gm__ float *x) {{}}\n"
     with pytest.raises(TranslationError, match="scale is a template") as caught:
         translate_module([("", "")], sources={"k.cpp": source})
-    assert caught.value.help.endswith("give its arguments, for example --entry 'scale<float>'")
+    assert caught.value.help.endswith(f"give its arguments, for example --entry 'scale<{arguments}>'")
 
 
 def switch_of(cases: int) -> str:
