@@ -348,3 +348,15 @@ def test_assertion_says_its_message_or_its_condition(folder: Path, n: int, messa
     (folder / "k.cpp").write_text(text, encoding="utf-8")
     result = run_command("pto-run", ["k.cpp", "--arg", "x=zeros:i32:4", "--arg", f"n={n}"])
     assert f"error: {message} [assertion]" in result.stderr.decode()
+
+
+def test_documented_output(folder: Path) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    (folder / "add_exp.cpp").write_text(KERNEL.replace(WAIT, ""), encoding="utf-8")
+    found = command("pto-run add_exp.cpp --auto --sanitize").stderr.decode()
+    for shown in re.findall(r"```text\n\.\.\.\n(.*?)```", text, re.DOTALL):
+        assert shown in found
+    (folder / "add_exp.cpp").write_text(KERNEL, encoding="utf-8")
+    printed = command("pto-opt add_exp.cpp --emit cpp").stdout.decode()
+    [loop] = re.findall(r"```cpp\n(for \(int64_t.*?)  \.\.\.\n}\n```", text, re.DOTALL)
+    assert "".join(f"  {line}\n" for line in loop.splitlines()) in printed
