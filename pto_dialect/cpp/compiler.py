@@ -18,7 +18,16 @@ from pto_dialect.cpp.asked import asked_files, asked_option
 from pto_dialect.cpp.compilers import Compiler, find_compiler
 from pto_dialect.cpp.includes import INCLUDE, IncludedFiles, included_files
 from pto_dialect.cpp.ir_cache import IrCache, Made, compiling_code, header_version
-from pto_dialect.cpp.launches import CORES, Launch, blank_launches, find_cores, has_addresses, is_template
+from pto_dialect.cpp.launches import (
+    CORES,
+    DEVICE_WORDS,
+    Launch,
+    are_called,
+    blank_launches,
+    find_cores,
+    has_addresses,
+    is_template,
+)
 from pto_dialect.cpp.limits import is_over, run_compiler
 from pto_dialect.cpp.options import BadOption, check_options
 from pto_dialect.cpp.outside import depends, embeds, may_depend, outside_file, unread_texts
@@ -62,6 +71,10 @@ _HEAD = f"""\
 #undef __has_embed
 #pragma clang attribute pto.push(__attribute__((always_inline)), apply_to = function)
 """
+_MARKS = "#define aclFloat16 half\n" + "".join(
+    f'#undef {word}\n#define {word} __attribute__((annotate("pto.device"), used))\n' for word in sorted(DEVICE_WORDS)
+)
+"""Where host code calls functions of the device, as for the CPU simulator: keeps them, and halves have their type."""
 _POISON = "#pragma clang poison dependency\n"
 """Makes the compiler report ``dependency``, of whatever macros have made it."""
 _POISONED = "poisoned identifier"
@@ -213,7 +226,8 @@ class _Job:
             instance = f'#line 1 "{ENTRY_FILE}"\n{_ENTRY_LINE % self.entry.strip()}'
         defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
         poison = _POISON if self.is_poisoned() else ""
-        return f'{_HEAD}{head}{poison}{defined}#line 1 "{quoted}"\n{self.text}{_TAIL}{instance}'
+        marks = _MARKS if are_called(self.included.whole) else ""
+        return f'{_HEAD}{head}{marks}{poison}{defined}#line 1 "{quoted}"\n{self.text}{_TAIL}{instance}'
 
 
 class _Failed(CompileError):

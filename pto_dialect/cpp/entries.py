@@ -7,13 +7,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from .errors import TranslationError
-from .launches import instance_of, is_template, kernel_names
+from .launches import RUNTIME_ENTRIES, instance_of, is_template, kernel_names
 from .llvm.reader import Module
 
-RUNTIME_ENTRIES = ("kernel_entry", "aicore_kernel")
-"""Functions that a run time calls with an array of arguments."""
-
-_ENTRY = "pto.entry"
+_ENTRY, _DEVICE = "pto.entry", "pto.device"
 _LENGTH = re.compile(r"\d+")
 _UNNAMED = "_GLOBAL__N_"
 _MOST_LISTED = 12
@@ -47,7 +44,21 @@ def find_entries(modules: Sequence[Module], entry: str | None, sources: Mapping[
 
 
 def _kernels(module: Module) -> list[str]:
-    return module.annotated(_ENTRY) or [name for name in RUNTIME_ENTRIES if name in module.function_names]
+    found = module.annotated(_ENTRY) or [name for name in RUNTIME_ENTRIES if name in module.function_names]
+    return found or _called(module)
+
+
+def _called(module: Module) -> list[str]:
+    """The functions of the device that host code calls; without any, those that no other of them calls."""
+    device = {name: _debug_name(module, name) for name in module.annotated(_DEVICE)}
+    shown = frozenset(device.values())
+    by_host: set[str] = set()
+    by_device: set[str] = set()
+    for name in module.function_names if device else ():
+        for location in module.locations(name):
+            callees = [frame.function for frame in location.frames()[:-1] if frame.function in shown]
+            (by_device if name in device else by_host).update(callees if name in device else callees[-1:])
+    return [name for name, text in device.items() if (text in by_host if by_host else text not in by_device)]
 
 
 def _in_some(modules: Sequence[Module], name: str) -> str:
@@ -84,8 +95,11 @@ def list_of(names: Sequence[str]) -> str:
 
 def readable_name(module: Module, name: str) -> str:
     """Returns the name of a function as the C++ text has it, with template arguments."""
-    shown = module.metadata.fields(module.function_debug(name)).get("name", name)
-    return _TYPES.sub(lambda match: _SPELLINGS[match[0]], shown)
+    return _TYPES.sub(lambda match: _SPELLINGS[match[0]], _debug_name(module, name))
+
+
+def _debug_name(module: Module, name: str) -> str:
+    return module.metadata.fields(module.function_debug(name)).get("name", name)
 
 
 def qualified_name(module: Module, name: str) -> str:

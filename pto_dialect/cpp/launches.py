@@ -11,6 +11,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 CORES = ("vector", "cube")
+RUNTIME_ENTRIES = ("kernel_entry", "aicore_kernel")
+"""Functions that a run time calls with an array of arguments."""
+DEVICE_WORDS = frozenset(("AICORE", "__aicore__"))
+"""What functions are marked with that run on the device."""
 
 
 class Launch(NamedTuple):
@@ -105,6 +109,12 @@ def find_cores(text: str) -> tuple[str, ...]:
 def kernel_names(text: str) -> list[str]:
     """The functions that a text declares as kernels, templates too."""
     return list(dict.fromkeys(_KERNEL.findall(without_comments(text))))
+
+
+def are_called(text: str) -> bool:
+    """Whether host code calls the kernels of a text, which has functions for the device and launches none."""
+    words = frozenset(_WORD.findall(without_comments(text)))
+    return bool(words & DEVICE_WORDS) and not words & {"__global__", *RUNTIME_ENTRIES}
 
 
 def is_template(entry: str, text: str) -> bool:

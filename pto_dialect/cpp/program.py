@@ -36,7 +36,7 @@ _MESSAGE = re.compile(
     r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|note): (?P<text>.*)"
 )
 _ASSERTION = re.compile(r"static assertion failed(?: due to requirement '.*?')?: ")
-_KERNEL = re.compile(r"^[^/\n]*?\b__global__\b", re.MULTILINE)
+_KERNEL = re.compile(r"^[^/#\n]*?\b(__global__|AICORE|__aicore__)\b", re.MULTILINE)
 
 
 def compile_now(
@@ -201,8 +201,9 @@ def _at_line_of_user(found: Diagnostic) -> Diagnostic:
 
 def _first_kernel(text: str, name: str) -> SourceLocation:
     """Where errors about the whole file are shown: at its first kernel, at its beginning where it has none."""
-    match = _KERNEL.search(text)
-    before = text[: match.end() - len("__global__")] if match else ""
+    found = list(_KERNEL.finditer(text))
+    match = next((one for one in found if one[1] == "__global__"), next(iter(found), None))
+    before = text[: match.start(1)] if match else ""
     return SourceLocation(name, before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 

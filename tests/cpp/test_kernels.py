@@ -260,3 +260,45 @@ def test_static_variable_of_a_function_keeps_its_value_in_a_launch() -> None:
         out = np.zeros(7, np.int32)
         kernel(out, 7)
         assert out.tolist() == [1000, 1101, 1200, 1301, 1400, 1501, 1600]
+
+
+CALLED = """
+template <typename T, int N>
+AICORE void scaled(Tile<TileType::Vec, T, 1, N> &tile) { TMULS(tile, tile, T(2)); }
+
+template <typename T, int N>
+AICORE void twice(__gm__ T *out, __gm__ T *in) {
+  Tile<TileType::Vec, T, 1, N> tile;
+  GlobalTensor<T, Shape<1, 1, 1, 1, N>, Stride<N, N, N, N, 1>> source(in), target(out);
+  TASSIGN(tile, 0);
+  TLOAD(tile, source);
+  scaled<T, N>(tile);
+  TSTORE(target, tile);
+}
+"""
+LAUNCHES = """
+template <typename T, int N>
+void launch(T *out, T *in, void *stream) {
+  if constexpr (std::is_same_v<T, aclFloat16>) twice<half, N>((half *)out, (half *)in);
+  else twice<T, N>(out, in);
+}
+template void launch<float, 64>(float *, float *, void *);
+template void launch<aclFloat16, 128>(aclFloat16 *, aclFloat16 *, void *);
+"""
+
+
+def test_functions_of_the_device_that_host_code_calls_are_kernels() -> None:
+    whole = compile_kernel(HEAD + CALLED + LAUNCHES, "kernel.cpp", CppOptions(), every=True)
+    assert re.findall(r"func\.func @(\w+)", whole.text) == ["twice_float_64", "twice_half_128"]
+    with pytest.raises(CppError) as error:
+        program(CALLED + LAUNCHES)
+    [found] = error.value.diagnostics
+    assert found.help == "name one: --entry 'twice<float, 64>', --entry 'twice<half, 128>'"
+    assert found.span is not None and found.span.line == 5
+    one = compile_kernel(HEAD + CALLED + LAUNCHES, "kernel.cpp", CppOptions("twice<half, 128>")).text
+    assert "func.func @twice(%out: !pto.ptr<f16>" in one and "pto.tmuls" in one
+
+
+def test_a_function_of_the_device_that_nothing_calls_is_a_kernel() -> None:
+    text = CALLED + "AICORE void k(__gm__ float *out, __gm__ float *in) { twice<float, 64>(out, in); }\n"
+    assert "func.func @k(" in program(text)

@@ -7,9 +7,11 @@ a Lark grammar that only finds the tokens (docs/decisions.md, "C++ kernels").
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .constants import cells, string_bytes, symbol_name
 from .instructions import BINARY, CASTS, InstructionReader, balanced_end, split_type
+from .location import SourceLocation
 from .metadata import Metadata
 from .model import BasicBlock, Constant, Function, Global, GlobalVariable, Instruction, Value
 from .types import TypeReadError, Types, split_list
@@ -61,6 +63,12 @@ class Module:
         """Returns the reference of the debug information of a function with a body."""
         match = _DEBUG.search(self._lines[self._texts[name][0]])
         return match[1] if match else ""
+
+    def locations(self, name: str) -> Iterator[SourceLocation]:
+        """Yields the locations of the instructions of a function, each once."""
+        start, end = self._texts[name]
+        references = dict.fromkeys(_DEBUG.findall("\n".join(self._lines[start + 1 : end])))
+        yield from filter(None, map(self.metadata.location, references))
 
     def string(self, operand: object) -> str | None:
         """Returns the text of a string constant, up to its first zero, ``None`` if ``operand`` is not one."""
