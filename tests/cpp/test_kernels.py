@@ -302,3 +302,23 @@ def test_functions_of_the_device_that_host_code_calls_are_kernels() -> None:
 def test_a_function_of_the_device_that_nothing_calls_is_a_kernel() -> None:
     text = CALLED + "AICORE void k(__gm__ float *out, __gm__ float *in) { twice<float, 64>(out, in); }\n"
     assert "func.func @k(" in program(text)
+
+
+def test_arrays_of_two_types_in_a_struct_hold_the_bits_of_both() -> None:
+    kernel = pto_dialect.compile_cpp(
+        HEAD
+        + """
+struct Cache { int32_t rows[64]; float weights[64]; };
+__global__ AICORE void k(__gm__ float *out, __gm__ float *in, int n) {
+  Cache cache;
+  for (int i = 0; i < n; ++i) {
+    cache.rows[i] = n - 1 - i;
+    cache.weights[i] = in[i];
+  }
+  for (int i = 0; i < n; ++i) out[i] = cache.weights[cache.rows[i]] + cache.rows[0];
+}
+"""
+    )
+    given, out = np.linspace(-1, 1, 9, dtype=np.float32), np.zeros(9, np.float32)
+    pto_dialect.run(kernel.module, {"out": out, "in": given, "n": 9})
+    np.testing.assert_array_equal(out, given[::-1] + np.float32(8))

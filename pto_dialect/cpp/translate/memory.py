@@ -181,7 +181,16 @@ class LocalMemory:
         if known is None:
             cells.arrays[first, reach.stride] = LocalArray(first, reach.stride, reach.high - reach.low + 1, type)
         elif known.type != type:
-            raise MemoryError_(instruction, "the elements of a local array are accessed as two types")
+            known.type = self._shared(known.type, type, instruction)
+
+    def _shared(self, one: str, other: str, instruction: Instruction) -> str:
+        """Returns a type for elements of two types: the bits of both."""
+        if {one, other} == {"ptr", "i64"}:
+            return "ptr"
+        size = self.module.types.size(one)
+        if size != self.module.types.size(other):
+            raise MemoryError_(instruction, "the elements of a local array are accessed with two sizes", _ONE_SIZE)
+        return f"i{size * 8}"
 
     def reach(self, address: Address, size: int) -> Reach:
         """Returns what an access of ``size`` bytes may reach."""
@@ -345,6 +354,7 @@ class LocalMemory:
         return None
 
 
+_ONE_SIZE = "use an array for each size"
 _BY_VALUE = "use the variable itself instead of its address"
 
 
