@@ -11,6 +11,7 @@ from pto_dialect.targets.tcvt_pairs import wraps_by_default
 
 from .modes import attributes_of, modes_of
 from .operands import Operands, is_same
+from .scales import translate_scales
 from .statement import Named, statement
 from .table import MISSING, SEQUENCES, Role, Row, rows
 from .tensors import Tensor
@@ -39,6 +40,8 @@ _TRANSFERS = frozenset(("pto.tload", "pto.tstore"))
 def translate_operation(call: Call, emitter: Emitter, known: Operands) -> Named | None:
     """Emits the operation that a call is, and returns its result, if it has one."""
     groups = [one for one in call.groups if one.kind not in ("enum", "event")]
+    if translate_scales(groups, call, emitter, known):
+        return None
     parts = SEQUENCES.get((call.name, len(groups)))
     if parts is None:
         return _emit(call.name, groups, call, emitter, known)

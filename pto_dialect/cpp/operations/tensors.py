@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from pto_dialect.verify.buffers.tensor_views import CERTAIN, layouts_of
 
 from .statement import Named
-from .tiles import DYNAMIC, Tile, element_bytes, element_text, identity, index_name
+from .tiles import DYNAMIC, Tile, element_bytes, element_text, identity, index_name, number_of
 
 if TYPE_CHECKING:
     from ..translate.interface import Call, Emitter, Group, Operand
     from .tiles import Extent
 
 LAYOUTS = {"ND": "nd", "DN": "dn", "NZ": "nz", "MX_A_ZZ": "mx_a_zz", "MX_B_NN": "mx_b_nn"}
+_PAIRS = {"MX_A_ND": "ND", "MX_B_DN": "DN"}
+"""Layouts of MX scales in pairs along K that follow one another, and those that they are in two dimensions."""
+APART = {"MX_A_DN": "ND", "MX_B_ND": "DN"}
+"""Layouts of MX scales in pairs along K that are apart, and the one of each pair."""
 _RANK = 5
 _ROWS, _COLS = 3, 4
 """Positions of the two innermost dimensions."""
@@ -48,12 +52,29 @@ class Tensor(NamedTuple):
 def tensor_of(group: Group, emitter: Emitter) -> Tensor:
     """Returns the tensor that a group of operands states."""
     element, layout, shape, *strides = group.fields
-    if layout not in LAYOUTS:
+    if layout not in LAYOUTS and layout not in _PAIRS and layout not in APART:
         emitter.fail(f"tensors of Layout::{layout} have no counterpart in .pto")
     stated = [int(one) for one in (*shape.split("x"), *strides)]
     address, *state = group.operands
     known = [operand if size == DYNAMIC else size for size, operand in zip(stated, state, strict=True)]
     return Tensor(element, layout, address, tuple(known[:_RANK]), tuple(known[_RANK:]))
+
+
+def are_pairs(between: Extent, within: Extent) -> bool:
+    """Returns whether the strides between pairs of scales and within one may be 2 and 1, as instructions take them."""
+    return number_of(between) in (2, None) and number_of(within) in (1, None)
+
+
+def _without_pairs(tile: Tile, tensor: Tensor, emitter: Emitter) -> Tensor:
+    """Returns a tensor of MX scales in pairs along K as one in rows or columns, where the pairs follow one another; a
+    transfer moves what is valid in the tile, whatever the sizes of the tensor are."""
+    *outer, pitch, between, within = tensor.strides
+    if not are_pairs(between, within):
+        emitter.fail(f"Layout::{tensor.layout} has a counterpart in .pto only if its pairs follow one another")
+    layout, known = _PAIRS[tensor.layout], number_of(pitch)
+    pitch = pitch if known is None else known
+    strides = (*outer, pitch, pitch, 1) if layout == "ND" else (*outer, pitch, 1, pitch)
+    return tensor._replace(layout=layout, sizes=(1, 1, 1, *tile.valid), strides=strides)
 
 
 @dataclass(slots=True)
@@ -71,6 +92,8 @@ class Tensors:
 
     def whole(self, tensor: Tensor, call: Call) -> Named:
         """Returns a view of all of a tensor."""
+        if tensor.layout not in LAYOUTS:
+            self._emitter.fail(f"tensors of Layout::{tensor.layout} have no counterpart in .pto but in TLOAD")
         first, emitter = tensor.outer, self._emitter
         shape, strides = (
             ", ".join(index_name(size, emitter) for size in one[first:]) for one in (tensor.sizes, tensor.strides)
@@ -100,6 +123,18 @@ class Tensors:
         text = f"pto.partition_view {base.name}, offsets = [{zeros}], sizes = [{taken}] : {base.type} -> {type_}"
         return self._add(base.name, Named(emitter.define(text, "part"), type_), call)
 
+    def slice_of(self, tensor: Tensor, number: int, call: Call) -> Named:
+        """Returns the part of a tensor of three dimensions at a position in the first of them."""
+        base, emitter = self.whole(tensor, call), self._emitter
+        sizes = tensor.sizes[_ROWS:]
+        zero = emitter.constant(0, "index")
+        dims = "x".join(str(size) if isinstance(size, int) else "?" for size in (1, *sizes))
+        type_ = f"!pto.partition_tensor_view<{dims}x{element_text(tensor.element)}>"
+        taken = ", ".join(index_name(size, emitter) for size in (1, *sizes))
+        at = f"{emitter.constant(number, 'index')}, {zero}, {zero}"
+        text = f"pto.partition_view {base.name}, offsets = [{at}], sizes = [{taken}] : {base.type} -> {type_}"
+        return Named(emitter.define(text, "part"), type_)
+
     def moved(self, tile: Tile, tensor: Tensor) -> tuple[Tile, Tensor]:
         """Returns the tile and the tensor with the sizes that a transfer between them moves.
 
@@ -107,6 +142,8 @@ class Tensors:
         layout DN), and the tile says how long a burst is. On a2a3 the gap between bursts is the one of the tensor,
         whatever their length.
         """
+        if tensor.layout in _PAIRS:
+            return tile, _without_pairs(tile, tensor, self._emitter)
         if not tensor.is_plain:
             return tile, tensor
         if tensor.outer < _ROWS:
@@ -195,4 +232,4 @@ def _certainty(tensor: Tensor) -> str:
     return "" if LAYOUTS[tensor.layout] in found or tensor.layout.startswith("MX") else f", {CERTAIN}"
 
 
-__all__ = ["LAYOUTS", "Tensor", "Tensors", "tensor_of"]
+__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of"]

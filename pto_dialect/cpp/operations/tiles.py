@@ -228,11 +228,16 @@ class Handles:
         part = _with_known_sizes(tile)._replace(rows=shape[0], cols=shape[1])
         return self._part(part, self.handle(tile, call))
 
-    def _part(self, tile: Tile, base: Named) -> Named:
+    def window(self, tile: Tile, of: Tile, at: tuple[Extent, Extent], call: Call) -> Named:
+        """Returns the window of a tile that begins at a row and a column and has the sizes of another one."""
+        part = of._replace(rows=tile.rows, cols=tile.cols, valid=tile.valid)
+        return self._part(_with_known_sizes(part), self.handle(of, call), at)
+
+    def _part(self, tile: Tile, base: Named, at: tuple[Extent, Extent] = (0, 0)) -> Named:
         emitter = self._emitter
-        type_, zero = tile_type(tile, emitter), emitter.constant(0, "index")
+        type_, (row, col) = tile_type(tile, emitter), (index_name(place, emitter) for place in at)
         valid = ", ".join(index_name(size, emitter) for size in tile.valid)
-        text = f"pto.subview {base.name}[{zero}, {zero}] sizes [{tile.rows}, {tile.cols}] valid [{valid}]"
+        text = f"pto.subview {base.name}[{row}, {col}] sizes [{tile.rows}, {tile.cols}] valid [{valid}]"
         return Named(emitter.define(f"{text} : {base.type} -> {type_}", "window"), type_)
 
 
