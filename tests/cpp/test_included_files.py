@@ -1,4 +1,4 @@
-"""Files that a kernel includes or asks for: those of its project, and no others."""
+"""Files that a kernel includes or looks for with the preprocessor: those of its project, and no others."""
 
 from __future__ import annotations
 

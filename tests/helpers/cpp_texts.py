@@ -1,4 +1,4 @@
-"""C++ texts through the compiler: their LLVM IR, and what is said about them."""
+"""C++ texts through the compiler: their LLVM IR, and the messages about them."""
 
 from __future__ import annotations
 
