@@ -2,22 +2,26 @@
 
 The vector unit of a2a3 is a pipeline: an operation on data that an earlier one still reads or writes needs a barrier on
 V, or on all pipes, or flags to another pipe and back between the two. Transfers of one pipe start in order and may
-overlap, so of two that write one location either may end last. The vector unit of a5 and the cube unit work in order.
+overlap, so of two that write one location either may end last; but a transfer between ranks ends when its stores are
+complete. The vector unit of a5 and the cube unit work in order.
 Source: docs/reference/instrumentation.md, "Order of events".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.ir.sync import comm
 
 from ..report.describe import bytes_text
 from ..report.findings import Finding
 from ..report.fixes import InsertBefore
 from ..report.race_text import Conflict
 from .events import are_atomic, side
+from .operand_values import checks_arguments
 
 if TYPE_CHECKING:
     from ..context import Context, RunObserver
@@ -26,6 +30,18 @@ if TYPE_CHECKING:
 
 _STORES = ("PIPE_MTE3", "PIPE_FIX")
 _LOADS = ("PIPE_MTE2",)
+
+
+@checks_arguments(
+    *(comm.CommTPutOp, comm.CommTGetOp, comm.CommTBroadcastOp, comm.CommTScatterOp),
+    *(comm.CommTGatherOp, comm.CommTReduceOp),
+)
+def follow_transfer(_observer: RunObserver, context: Context, _arguments: Sequence[Any]) -> None:
+    """Settles what the pipe did up to its last transfer between ranks, since that waited for its stores, and the next
+    transfer stores what it loads after that."""
+    thread = context.thread
+    thread.settled = max(thread.settled, thread.transferred)
+    thread.transferred = thread.clock[thread.index]
 
 
 def stores_apply(context: Context, arena: InstrumentedArena) -> bool:

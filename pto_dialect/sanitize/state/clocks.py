@@ -27,13 +27,14 @@ class Thread:
 
     ``number`` is unique in a run, ``index`` is the thread's position in the clocks of its device; ``time`` is when it
     will be free, in the unit of the cost table. ``settled`` counts its own events that are known to be complete,
-    because a signal that was sent after them came back; operations of a ``pipelined`` thread may overlap; ``taken``
-    has, by sender and sites of wait and set, the last flags it waited for.
+    because a signal that was sent after them came back, ``transferred`` those up to the last transfer between ranks;
+    operations of a ``pipelined`` thread may overlap; ``taken`` has, by sender and sites of wait and set, the last flags
+    it waited for.
     """
 
     __slots__ = (
         *("_joined", "_shared", "clock", "core", "device", "index", "number", "pipe", "pipelined", "settled", "taken"),
-        "time",
+        *("time", "transferred"),
     )
 
     def __init__(self, number: int, core: Core, pipe: str, device: int, index: int) -> None:
@@ -46,6 +47,7 @@ class Thread:
         self.clock: Clock = []
         self.time = 0.0
         self.settled = 0
+        self.transferred = 0
         self.taken: dict[tuple[int, int, int], Taken] = {}
         self._joined: Clock | None = None
         self._shared: Clock | None = None
