@@ -139,6 +139,11 @@ class Relations:
     def _nearest(self, earlier: list[Statement], later: list[Statement], latest: bool) -> Any:
         """For each of ``later`` the latest of ``earlier`` before it with the same number; or for each of ``earlier``
         the first of ``later`` after it."""
+        relation = self._following(earlier, later)
+        return relation.reverse().lexmax() if latest else relation.lexmin()
+
+    def _following(self, earlier: list[Statement], later: list[Statement]) -> Any:
+        """For each of ``earlier`` all of ``later`` after it with the same number."""
         pieces: list[str] = []
         for one in earlier:
             self.check(one)
@@ -152,11 +157,9 @@ class Relations:
                     parts.append(self._same_number(one, other))
                 elif one.signal.number != other.signal.number:
                     continue
-                ends = (self.text.time(other, "b"), self.text.time(one, "a"))
-                source, target = ends if latest else ends[::-1]
-                pieces.append(f"{source} -> {target} : {' and '.join(parts)}")
-        relation = self.map(pieces).intersect_params(self.facts)
-        return relation.lexmax() if latest else relation.lexmin()
+                ends = f"{self.text.time(one, 'a')} -> {self.text.time(other, 'b')}"
+                pieces.append(f"{ends} : {' and '.join(parts)}")
+        return self.map(pieces).intersect_params(self.facts)
 
     def _same_number(self, one: Statement, other: Statement) -> str:
         assert one.signal is not None and other.signal is not None
@@ -177,13 +180,45 @@ class Relations:
         problems = list(self._unmatched(matched, starts, ends))
         if problems:
             # Each wait may take a set that comes after it in the text.
-            inverted = self._nearest(waits, sets, False)
-            if not list(self._unmatched(inverted, starts, ends)):
+            inverted = whole = self._nearest(waits, sets, False)
+            for way in (self._in_turns, self._by_number):
+                if list(self._unmatched(whole, starts, ends)):
+                    whole, inverted = way(sets, waits, starts, ends)
+            if not list(self._unmatched(whole, starts, ends)):
                 self.inverted.append((source, target, inverted, waits[0]))
-                matched, problems = inverted, []
+                matched, problems = whole, []
         for kind, found in problems:
             yield from self._suspect(kind, found, (sets if kind == "leftover-flag" else waits or sets)[0])
         self._add(source, target, matched.reverse())
+
+    def _in_turns(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:
+        """The set of each wait where some come before their wait in the text and some after it, and the latter alone;
+        nothing where the n-th wait need not take the n-th set."""
+        after = self._following(sets, waits)
+        # Between such a set and its wait there is no other of the two.
+        matched = after.reverse().lexmax().intersect(after.lexmin().reverse())
+        before = self._following(waits, sets)
+        before = before.subtract_domain(matched.domain()).subtract_range(matched.range())
+        inverted = before.lexmin().intersect(before.reverse().lexmax().reverse())
+        whole = matched.union(inverted)
+        return (whole, inverted) if self._keeps_order(whole, ends) else (self.map([]), self.map([]))
+
+    def _by_number(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:
+        """The same where the number of sets and waits before each is an expression."""
+        constant = all(one.signal is not None and not one.signal.number.terms for one in (*sets, *waits))
+        whole = self._matched(sets, waits, starts, ends) if constant and sets and waits else None
+        if whole is None:
+            return self.map([]), self.map([])
+        # No other set may be between a set and its wait.
+        before_wait = whole.reverse().apply_range(self.less.reverse()).intersect_range(starts)
+        if not before_wait.intersect(self.less).is_empty():
+            return self.map([]), self.map([])
+        return whole, whole.intersect(self.less)
+
+    def _keeps_order(self, matched: Any, ends: Any) -> bool:
+        """Whether later waits take later sets: of the one-to-one relations between two sequences only one does."""
+        later = self.less.intersect_domain(ends).intersect_range(ends).apply_domain(matched).apply_range(matched)
+        return later.is_subset(self.less)
 
     def _unmatched(self, matched: Any, starts: Any, ends: Any) -> Iterator[tuple[str, Any]]:
         """Where waits and sets do not belong together one by one."""
@@ -248,9 +283,7 @@ class Relations:
         matched = self.map(pieces).intersect_params(self.facts)
         if not (matched.is_bijective() and matched.domain().is_equal(ends) and matched.range().is_equal(starts)):
             return None
-        # Of two one-to-one relations between sequences only one keeps their order.
-        later = self.less.intersect_domain(ends).intersect_range(ends).apply_domain(matched).apply_range(matched)
-        return matched if later.is_subset(self.less) else None
+        return matched if self._keeps_order(matched, ends) else None
 
     def _piece(self, take: Statement, post: Statement, parts: list[str]) -> str:
         whole = [self.text.domain(post, "a", True), self.text.domain(take, "b", True), *parts]
