@@ -33,6 +33,7 @@ func.func @race(%p: !pto.partition_tensor_view<16x16xf32>, %g: !pto.ptr<f32, gm>
 }
 """
 TILE = "!pto.tile_buf<vec, 16x16xf32>"
+SIGNAL = "!pto.partition_tensor_view<1x1xi32>"
 ADD = f"pto.tadd ins(%t, %t : {TILE}, {TILE}) outs(%t : {TILE})"
 
 
@@ -70,6 +71,21 @@ def test_run_with_another_argument_shows_nothing() -> None:
     other = replace(verdict, witness=replace(verdict.witness, arguments={"n": 4}))
     found = shown(other)
     assert (found.outcome, found.reason) == (Outcome.NOT_SHOWN, "it reports nothing under 6 schedules")
+
+
+def test_buffers_of_a_call_that_waits_for_memory_hold_ones() -> None:
+    one = "%k = arith.constant 1 : i32"
+    wait = f"pto.comm.twait(%s, %k : {SIGNAL}, i32) {{cmp = #pto<wait_cmp ge>}}"
+    text = RACE.replace("BODY", f"{ADD}\n  return").replace("%c0 =", f"{one}\n  {wait}\n  %c0 =", 1)
+    text = text.replace("%n: index", f"%s: {SIGNAL}").replace("return\n  return", "return")
+    (verdict,) = verdicts(parse('module attributes {pto.target_arch = "a5"} {\n' + text + "}\n"))
+    found = shown(verdict)
+    assert found.text == "confirmed by a run on 1 block, ones in integer buffers, schedule text: race-raw"
+    # A wait for a number that no buffer holds ends both.
+    (verdict,) = verdicts(
+        parse('module attributes {pto.target_arch = "a5"} {\n' + text.replace("1 : i32", "2 : i32") + "}\n")
+    )
+    assert shown(verdict).reason == "it reports sync-deadlock of other operations under 6 schedules"
 
 
 def test_finding_about_other_operations_confirms_nothing() -> None:
@@ -136,7 +152,7 @@ def test_reports_have_the_run(tmp_path: Path) -> None:
     assert "confirmed" not in report("--no-replay")
     (entry,) = json.loads(report("--output-format", "json"))["functions"]
     assert entry["witness"]["run"] == {
-        **{"outcome": "confirmed", "blocks": 1, "schedule": "text", "reason": None},
+        **{"outcome": "confirmed", "blocks": 1, "schedule": "text", "reason": None, "contents": "zeros"},
         "rule": entry["witness"]["run"]["rule"],
     }
     (entry,) = json.loads(report("--output-format", "json", "--no-replay"))["functions"]

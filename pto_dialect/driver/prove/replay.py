@@ -6,6 +6,7 @@ The run shares no code with the prover. Source: docs/reference/order-proof.md, "
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -13,6 +14,7 @@ from io import StringIO
 from time import process_time
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -37,6 +39,7 @@ SECONDS = 5.0
 """Processor time for the replay of one witness."""
 SCHEDULES = ("text", "oldest", "newest", "random:1", "random:2", "random:3")
 """Schedules under which a call is run, until one shows the fault."""
+_CALLS = tuple((contents, schedule) for contents in ("zeros", "ones") for schedule in SCHEDULES)
 MOST_BLOCKS = 64
 """Blocks of a launch that is replayed."""
 _LEAST = 0.05
@@ -70,20 +73,23 @@ class Outcome(StrEnum):
 @dataclass(frozen=True)
 class Replay:
     """A call that was run as the witness says. ``rule`` is what the run reports under ``schedule`` on ``blocks``
-    blocks, ``reason`` why it is not confirmed."""
+    blocks, ``reason`` why it is not confirmed; ``contents`` of its integer buffers are zeros, or ones where the calls
+    with zeros wait for others."""
 
     outcome: Outcome
     blocks: int
     schedule: str | None = None
     rule: str | None = None
     reason: str | None = None
+    contents: str = "zeros"
 
     @property
     def text(self) -> str:
         """What a report says about it."""
         blocks = f"{self.blocks} block{'s' if self.blocks > 1 else ''}"
         if self.outcome is Outcome.CONFIRMED:
-            return f"confirmed by a run on {blocks}, schedule {self.schedule}: {self.rule}"
+            buffers = "" if self.contents == "zeros" else f", {self.contents} in integer buffers"
+            return f"confirmed by a run on {blocks}{buffers}, schedule {self.schedule}: {self.rule}"
         if self.outcome is Outcome.NOT_SHOWN:
             return f"a run on {blocks} does not show it: {self.reason}"
         return f"not run: {self.reason}"
@@ -118,26 +124,28 @@ def _replayed(
     module: ModuleOp, verdict: Verdict, witness: Witness, target: str | None, blocks: int, seconds: float
 ) -> Replay:
     end = process_time() + seconds
-    fault, wanted = witness.fault, _operations(witness.fault)
+    wanted = _operations(witness.fault)
     values = _arguments(module, verdict, witness, target, blocks, seconds / 4)
     others: set[str] = set()
     failed: ProgramError | None = None
     is_whole = True
-    for number, schedule in enumerate(SCHEDULES):
+    for number, (contents, schedule) in enumerate(_CALLS):
+        if contents == "ones" and not _waits_for_memory(others, values):
+            break
         options = RunOptions(fill="zero", schedule=Schedule.parse(schedule, strict=True))
         sanitize = SanitizeOptions(frozenset(("race", "deadlock", "sync")), "strict")
         kernel = InstrumentedKernel(module, verdict.name, target, options, sanitize)
-        left = (end - process_time()) / (len(SCHEDULES) - number)
+        left = (end - process_time()) / (len(_CALLS) - number)
         try:
             with deadline(max(left, _LEAST), processor=True):
-                kernel.run([copied(value) for value in values], blocks)
+                kernel.run([_filled(value, contents) for value in values], blocks)
         except TimedOut:
             is_whole = False
         except ProgramError as error:
             failed = failed or error
         for finding in kernel.observer.findings.all:
-            if _shows(finding, fault, wanted):
-                return Replay(Outcome.CONFIRMED, blocks, schedule, finding.rule)
+            if _shows(finding, witness.fault, wanted):
+                return Replay(Outcome.CONFIRMED, blocks, schedule, finding.rule, contents=contents)
             others.add(finding.rule)
     if not is_whole:
         return Replay(Outcome.NOT_RUN, blocks, reason=f"it takes more than {seconds:g} s of processor time")
@@ -145,6 +153,18 @@ def _replayed(
         raise failed
     reason = f"it reports {', '.join(sorted(others))} of other operations" if others else "it reports nothing"
     return Replay(Outcome.NOT_SHOWN, blocks, reason=f"{reason} under {len(SCHEDULES)} schedules")
+
+
+def _waits_for_memory(rules: AbstractSet[str], values: Sequence[Any]) -> bool:
+    """Whether runs with these findings may have waited for a number in one of the buffers."""
+    return "sync-deadlock" in rules and any(isinstance(one, np.ndarray) and one.dtype.kind in "iu" for one in values)
+
+
+def _filled(value: Any, contents: str) -> Any:
+    """A copy of an argument; a buffer of integers has the ``contents``."""
+    if contents == "ones" and isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+        return np.ones_like(value)
+    return copied(value)
 
 
 def _arguments(
