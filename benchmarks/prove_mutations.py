@@ -165,7 +165,7 @@ def main(paths: tuple[Path, ...], most: int, high: int, entries: Path | None, pa
             for what, text in changes[:: max(1, -(-len(changes) // most))]:
                 kind, verdict = checked(program, text, Range(-1, high), Path(folder))
                 counts[kind, verdict.partition(":")[0]] += 1
-                if verdict.startswith("wrong") or (kind, verdict) == ("refuted", "undecided"):
+                if verdict.startswith("wrong") or (verdict == "undecided" and kind in ("refuted", "proven")):
                     print(f"{program.id} line {what}: {kind}, {verdict}", flush=True)
     faulty = sum(number for (kind, _), number in counts.items() if kind == "refuted")
     harmless = sum(number for (kind, _), number in counts.items() if kind == "proven")
