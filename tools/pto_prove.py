@@ -157,7 +157,7 @@ def _check(ctx: click.Context, given: dict[str, Any], paths: tuple[str, ...], st
     refused = sum(one.reason is not None for one in lines)
     without = f", {len(uncovered)} function{'s' if len(uncovered) != 1 else ''} without one" if uncovered else ""
     click.echo(f"{len(lines)} certificate{'s' if len(lines) != 1 else ''}: {refused} refused{without}")
-    if refused or not lines:
+    if refused:
         return 1
     return UNDECIDED if uncovered and not given["allow_undecided"] else 0
 

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 from click.testing import CliRunner, Result
+from guides import COMMANDS, with_present_output
 
 MAIN = import_module("pto_dialect.tools.pto_prove").main
 PAGE = Path(__file__).parents[2] / "docs" / "prove.md"
@@ -32,7 +33,7 @@ func.func @open(%q: !pto.ptr<i64, gm>, %n: index) {
 @pytest.fixture
 def kernel(tmp_path: Path) -> Path:
     """The program of the guide."""
-    (text,) = re.findall(r"^```mlir\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    text, _ = re.findall(r"^```mlir\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     path = tmp_path / "kernel.pto"
     path.write_text(text, encoding="utf-8")
     return path
@@ -40,6 +41,12 @@ def kernel(tmp_path: Path) -> Path:
 
 def prove(*arguments: object, text: str | None = None) -> Result:
     return CliRunner().invoke(MAIN, [str(one) for one in arguments], input=text)
+
+
+def test_commands_of_the_guide_print_what_it_shows(tmp_path: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(COMMANDS.findall(text)) == 3
+    assert with_present_output(text, tmp_path) == text
 
 
 def test_race_of_the_guide_is_refuted_by_its_smallest_call(kernel: Path) -> None:
@@ -192,6 +199,15 @@ def test_errors_are_in_the_report() -> None:
 def test_definitions_are_about_cpp_files(kernel: Path) -> None:
     result = prove(kernel, "-D", "WIDE=1")
     assert (result.exit_code, "there is none among the inputs" in result.stderr) == (2, True)
+
+
+def test_empty_file_covers_no_function(kernel: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.cert"
+    empty.write_text("", encoding="utf-8")
+    result = prove("--check", empty, kernel)
+    shown = "no certificate for @turns\n0 certificates: 0 refused, 1 function without one\n"
+    assert (result.exit_code, result.stdout) == (4, f"{kernel}: {shown}")
+    assert prove("--check", empty, kernel, "--allow-undecided").exit_code == 0
 
 
 def test_certificates_go_to_a_file_only(kernel: Path) -> None:

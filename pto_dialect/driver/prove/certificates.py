@@ -14,7 +14,7 @@ from pto_dialect.certify.certificate import verify
 from pto_dialect.certify.check import RefusedError
 from pto_dialect.certify.course import NotCoveredError
 from pto_dialect.certify.write import certificate_of
-from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.prove.decide import Answer, Verdict
 from pto_dialect.prove.reader import entry_functions
 
@@ -73,7 +73,7 @@ class Check(NamedTuple):
 def checked(certificates: Input, program: Input, target: str | None, stated: Collection[str] | None = None) -> Check:
     """Checks each line of ``certificates`` against ``program``; ``stated``: see :func:`read_module`."""
     lines, remark = read_text(certificates)
-    if remark is not None:
+    if remark is not None and remark.severity is Severity.ERROR:
         return Check([], [], [remark])
     text, module, errors, chip = read_module(program, target, stated)
     if module is None:
