@@ -17,8 +17,8 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.abstract_state import Step
 from pto_dialect.analysis.abstract_values import AbstractValue
-from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import Pipe
+from pto_dialect.ir.core.facts.unit_flags import unit_check
 
 # ------------------------------------------------------------ slots of queues
 
@@ -248,10 +248,4 @@ def _accesses(flow: FlowState) -> Hashable:
 
 def unit_flag(op: Operation) -> bool:
     """Whether an operation hands its accumulator over by a mark of its own."""
-    attributes = op.attributes
-    # Called for every recorded access at every control-flow join; nearly none has either.
-    if "unit_flag_mode" not in attributes and "unit_flag" not in attributes:
-        return False
-    return any(
-        enumerator(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag") if name in attributes
-    )
+    return bool(unit_check(op))

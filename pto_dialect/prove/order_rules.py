@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.streaming import is_streamed
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.facts.pipe import Pipe
+from pto_dialect.ir.core.facts.unit_flags import unit_check
 
 from .model import Access, Statement
 from .overlap import Overlap, are_apart, share_object
@@ -49,7 +50,7 @@ def needs_order(earlier: Statement, later: Statement, first: Access, second: Acc
     if earlier.pipe is not later.pipe:
         if earlier.pipe is Pipe.S:
             return earlier.asynchronous and first.writes and first.space == LOCAL_STORES
-        return not (_has_unit_flag(earlier.op) and _has_unit_flag(later.op)) and not _both_add(first, second)
+        return not (unit_check(earlier.op) and unit_check(later.op)) and not _both_add(first, second)
     if earlier.pipe is Pipe.V:
         return arch == "a2a3"
     if kind != "waw" or _both_add(first, second):
@@ -96,7 +97,3 @@ def _both_add(first: Access, second: Access) -> bool:
     """Whether both operations combine atomically with what is there, in the same way."""
     modes = [enumerator(access.op, "atomicType") for access in (first, second)]
     return modes[0] == modes[1] and modes[0] not in ("", "atomic_none")
-
-
-def _has_unit_flag(op: Operation) -> bool:
-    return any(enumerator(op, name).startswith("check") for name in ("unit_flag_mode", "unit_flag"))

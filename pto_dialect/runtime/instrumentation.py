@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from .memory.spaces import Arena, Array, Pointer
+    from .memory.values import Tile
 
 
 class Observer(Protocol):
@@ -111,6 +112,10 @@ class Instrumentation(Protocol):
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
         """Reports that the accumulators [m, n] at ``pointer`` are handed over between two pipes; ``word`` is the unit
         flag mode."""
+        ...
+
+    def hand_over_tile(self, word: str, tile: Tile) -> None:
+        """Records that the next instruction checks the unit flags of the valid region of an accumulator."""
         ...
 
 

@@ -46,6 +46,18 @@ class RecordingEmitter:
         self.emit(f"{name} = {body}")
         return name
 
+    def head(self, body: str, hint: str) -> str:
+        name = self.fresh(hint)
+        self.lines.insert(0, f"{name} = {body}")
+        return name
+
+    def element(self, call: Call) -> str:
+        return next(group.fields[0] for group in call.groups if group.kind == "global")
+
+    def entry_of(self, queue: Group) -> Group | None:
+        calls = (call.groups for call in self.calls if queue in call.groups)
+        return next((group for groups in calls for group in groups if group.kind == "global"), None)
+
     def fresh(self, hint: str = "v") -> str:
         numbered = (f"%{hint}_{n}" if n else f"%{hint}" for n in range(1000))
         name = next(one for one in numbered if one not in self.names)
@@ -141,7 +153,7 @@ class _Reader:
             self._call(name, operands)
 
     def _address(self, tile: str, written: str) -> None:
-        """A call that gives a tile its address."""
+        """A call that gives a tile or a tensor its address."""
         name, *operands = written.split()
         group = self.groups[tile]
         name, *modes = name.split(";")
@@ -151,10 +163,13 @@ class _Reader:
         function = "__pto_alias"
         if name == "TASSIGN":
             function, groups, flat = "__pto_assign", (), flat[:1]
-        call = Call(function, name, pairs, groups, flat, "i64", None, tile)
+        result = "i64"
+        if group.kind == "global":
+            function, result = "__pto_query", "ptr"
+        call = Call(function, name, pairs, groups, flat, result, None, tile)
         self.calls.append(call)
-        state = (Operand("i64", assigned=call), *group.operands[1:])
-        self.groups[tile] = Group("tile", group.fields, group.descriptor, state)
+        state = (Operand(result, assigned=call), *group.operands[1:])
+        self.groups[tile] = Group(group.kind, group.fields, group.descriptor, state)
 
     def _share(self, tile: str, tensor: str) -> None:
         """Gives a tensor the sizes of a tile."""

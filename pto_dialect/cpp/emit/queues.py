@@ -4,6 +4,7 @@ cores".
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from pto_dialect.analysis.queues import (
@@ -20,10 +21,10 @@ from pto_dialect.analysis.queues import (
 from pto_dialect.ir.core import types as t
 
 from ..operations.queues import SPLITS
-from .buffers import declare_tile, groups_of, number_of
+from .buffers import declare_tensor, declare_tile, groups_of, number_of
 from .errors import fail
 from .expression import Expr, cast, integer
-from .writer import Writer, emits
+from .writer import View, Writer, emits
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation, SSAValue
@@ -40,14 +41,19 @@ def _buffers(op: Operation, w: Writer) -> tuple[Expr | None, list[Expr]]:
     groups = groups_of(op)
     if groups.get("gm_slot_tensor"):
         fail(op, "a queue whose slots are a view has no form in C++", "give it the pointer: gm_slot_buffer")
-    memory = next((w.get(groups[name][0], op) for name in ("gm_slot_buffer", "gm_addr") if groups.get(name)), None)
+    memory = next((_start(groups[name][0], op, w) for name in ("gm_slot_buffer", "gm_addr") if groups.get(name)), None)
     mask = direction_mask(op)
     if op.name in CORE_INITS:
         names = ("c2v_consumer_buf", "v2c_consumer_buf")
         return memory, [w.get(groups[name][0], op) if groups[name] else integer(0) for name in names]
     stated = [w.get(groups[name][0], op) for name in ("local_addr", "peer_local_addr") if groups[name]]
-    found = {1: [*stated, integer(0)], 2: [integer(0), *stated], _BOTH: stated}[mask]
-    return memory, found[:2]
+    found = {1: stated, 2: [integer(0), *stated], _BOTH: stated}[mask]
+    return memory, [*found, integer(0), integer(0)][:2]
+
+
+def _start(value: SSAValue, op: Operation, w: Writer) -> Expr:
+    """Returns the address of the slots in global memory."""
+    return w.view(value, op).base if isinstance(value.type, t.TensorViewType) else w.get(value, op)
 
 
 @emits(*CORE_INITS, *HANDLE_INITS)
@@ -108,16 +114,10 @@ def _core(op: Operation, w: Writer) -> str:
     return f", {cast('int32_t', w.get(stated[0], op)).text}" if stated else ""
 
 
-def _check_tile(value: SSAValue, op: Operation) -> None:
-    if not isinstance(value.type, t.TileBufType):
-        fail(op, f"{op.name} of an entry in global memory has no form in C++", "push and pop tiles")
-
-
-def _transfer(function: str, op: Operation, tile: SSAValue, w: Writer) -> None:
-    _check_tile(tile, op)
+def _transfer(function: str, op: Operation, moved: SSAValue, w: Writer) -> None:
     name, type_ = _queue(op, w)
-    of_tile = w.get(tile, op).text
-    w.line(f"{function}<{type_}, decltype({of_tile}), {_split(op)}>({name}, {of_tile}{_core(op, w)});")
+    moved_name = w.get(moved, op).text
+    w.line(f"{function}<{type_}, decltype({moved_name}), {_split(op)}>({name}, {moved_name}{_core(op, w)});")
 
 
 @emits("pto.tpush", "pto.tpush_to_aic", "pto.tpush_to_aiv")
@@ -132,6 +132,27 @@ def emit_declaration(op: Operation, w: Writer) -> None:
     declare_tile(op, w, None, None)
 
 
+@emits("pto.declare_global")
+def emit_entry(op: Operation, w: Writer) -> None:
+    """A tensor in global memory that a queue gives its address."""
+    entry = op.results[0]
+    assert isinstance(entry.type, t.TensorViewType)
+    shape = entry.type.shape
+    if t.DYNAMIC in shape:
+        fail(op, "an entry with sizes that are not constant has no form in C++")
+    sizes = tuple(integer(size) for size in shape)
+    strides = tuple(integer(prod(shape[axis + 1 :])) for axis in range(len(shape)))
+    view = View(Expr("nullptr"), sizes, strides, "nd", entry.type.element)
+    declare_tensor(op, view, w)
+    w.parts[entry] = view._replace(base=Expr(f"{w.get(entry, op).text}.data()"))
+
+
+@emits("pto.talloc")
+def emit_allocation(op: Operation, w: Writer) -> None:
+    """Gives an entry in global memory the address of a free slot."""
+    _transfer("TALLOC", op, groups_of(op)["entry"][0], w)
+
+
 @emits("pto.tpop")
 def emit_pop(op: Operation, w: Writer) -> None:
     """Takes a tile out of a queue."""
@@ -142,7 +163,8 @@ def emit_pop(op: Operation, w: Writer) -> None:
 def emit_numbered_pop(op: Operation, w: Writer) -> None:
     """Takes a tile out of a queue that is known by its number."""
     groups = groups_of(op)
-    _check_tile(op.results[0], op)
+    if not isinstance(op.results[0].type, t.TileBufType):
+        fail(op, f"{op.name} of an entry in global memory has no form in C++", "push and pop tiles")
     row, col = (w.get(groups[name][0], op) if groups[name] else None for name in ("valid_row", "valid_col"))
     declare_tile(op, w, row, col)
     _transfer("TPOP", op, op.results[0], w)
@@ -151,8 +173,10 @@ def emit_numbered_pop(op: Operation, w: Writer) -> None:
 @emits("pto.tfree", "pto.tfree_from_aic", "pto.tfree_from_aiv")
 def emit_release(op: Operation, w: Writer) -> None:
     """Gives a slot back."""
-    for value in groups_of(op).get("entry", ()):
-        _check_tile(value, op)
+    entry = groups_of(op).get("entry", ())
+    if entry:
+        _transfer("TFREE", op, entry[0], w)
+        return
     name, type_ = _queue(op, w)
     w.line(f"TFREE<{type_}, {_split(op)}>({name});")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .calls import number, translate_operation
+from .queues import bind_entry
 from .statement import Named, group
 from .tiles import tile_of
 from .transfers import TRANSFERS
@@ -101,6 +102,8 @@ def _control(call: Call, emitter: Emitter, known: Operands) -> str:
 
 QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {
     "GetValue": _element,
+    "TALLOC": bind_entry,
+    "TPOP": bind_entry,
     "event_id": _event,
     "get_ctrl": _control,
     "unset": _unset,

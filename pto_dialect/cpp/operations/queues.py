@@ -1,15 +1,20 @@
-"""Queues of tiles between the cube core and the vector cores: ``TPipe``, ``TPUSH``, ``TPOP``, ``TFREE``.
+"""Queues between the cube core and the vector cores: ``TPipe``, ``TALLOC``, ``TPUSH``, ``TPOP``, ``TFREE``.
+
+A tensor that a queue gives its address is an entry in global memory. Its handle is declared once for each queue and
+type of tensor, and each ``TALLOC`` or ``TPOP`` binds it again; transfers use the pointer that they return.
 
 Source: docs/reference/execution.md, "Queues between cores".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
 
 from .addresses import as_address
 from .statement import Named
-from .tiles import Origin, identity, number_of, tile_of, tile_type
+from .tensors import Tensor, tensor_of, view_type
+from .tiles import DYNAMIC, Origin, identity, number_of, tile_of, tile_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,24 +66,36 @@ def define_queue(call: Call, emitter: Emitter, known: Operands) -> None:
     if not 0 < direction <= _BOTH:
         emitter.fail("a TPipe for control words has no counterpart in .pto")
     buffers = {1: [queue.to_vector], 2: [queue.to_cube], _BOTH: [queue.to_vector, queue.to_cube]}[direction]
-    values = [Named(emitter.cast(one, "i32"), "i32") for one in buffers]
+    entry = emitter.entry_of(call.groups[0]) if through_memory else None
+    # Entries in global memory have no slots in local memory.
+    values = [] if entry is not None else [Named(emitter.cast(one, "i32"), "i32") for one in buffers]
     fields = [f"dir_mask = {direction}", f"slot_size = {queue.slot_size}", f"slot_num = {queue.slots}"]
     name = "initialize_l2l_pipe"
     if through_memory:
         name = "initialize_l2g2l_pipe"
-        values.insert(0, Named(emitter.pointer(queue.memory, "ui8"), "!pto.ptr<ui8, gm>"))
-        fields.append(f"local_slot_num = {min(queue.local_slots, queue.slots)}")
+        if entry is None:
+            values.insert(0, Named(emitter.pointer(queue.memory, "ui8"), "!pto.ptr<ui8, gm>"))
+            fields.append(f"local_slot_num = {min(queue.local_slots, queue.slots)}")
+        else:
+            values.append(_first_slot(queue, entry, call, emitter, known))
     fields += [f"flag_base = {queue.flag}", f"nosplit = {'true' if queue.is_whole else 'false'}"]
     listed = ", ".join(f"{one.name} : {one.type}" for one in values)
     text = f"pto.{name} {{{', '.join(fields)}}}({listed}) -> {_PIPE}"
     emitter.state[queue.key] = emitter.define(text, call.label or "pipe")
 
 
+def _first_slot(queue: _Queue, entry: Group, call: Call, emitter: Emitter, known: Operands) -> Named:
+    """Returns a view of the first slot, with the shape of the entries."""
+    element, _, shape = entry.fields[:3]
+    sizes = tuple(int(size) for size in shape.split("x"))
+    if DYNAMIC in sizes:
+        emitter.fail("an entry of a queue whose sizes are not constant is not translated", "write them in the type")
+    strides = tuple(prod(sizes[axis + 1 :]) for axis in range(len(sizes)))
+    return known.tensors.whole(Tensor(element, "ND", queue.memory, sizes, strides), call)
+
+
 def _handle(call: Call, emitter: Emitter) -> tuple[_Queue, str]:
-    group = next((one for one in call.groups if one.kind == "pipe"), None)
-    if group is None:
-        emitter.fail(f"{call.name} of an entry in global memory has no counterpart in .pto")
-    queue = _queue(group)
+    queue = _queue(next(one for one in call.groups if one.kind == "pipe"))
     name = emitter.state.get(queue.key)
     if not isinstance(name, str):
         emitter.fail(f"the TPipe of {call.name} is not defined in this kernel")
@@ -91,26 +108,60 @@ def _split(call: Call, queue: _Queue) -> int:
     return SPLITS.index(call.modes.get("split", default))
 
 
+def _entry(call: Call, queue: _Queue, emitter: Emitter) -> Named | None:
+    """Returns the handle of an entry in global memory: one for each queue and type; ``None`` if a tile is moved."""
+    group = next((one for one in call.groups if one.kind == "global"), None)
+    if group is None:
+        return None
+    if emitter.target == "a5" and queue.direction <= _THROUGH_MEMORY:
+        emitter.fail(f"{call.name} of a tensor needs a queue in global memory", "end the direction of TPipe with _GM")
+    type_ = view_type(tensor_of(group, emitter))
+    key = f"entry {queue.key} {type_}"
+    name = emitter.state.get(key)
+    if not isinstance(name, str):
+        emitter.state[key] = name = emitter.head(f"pto.declare_global -> {type_}", "entry")
+    return Named(name, type_)
+
+
+def bind_entry(call: Call, emitter: Emitter, known: Operands) -> str:
+    """Emits ``TALLOC`` and ``TPOP`` of an entry in global memory, and returns the pointer to the entry."""
+    queue, name = _handle(call, emitter)
+    entry = _entry(call, queue, emitter)
+    assert entry is not None
+    operation = "talloc" if call.name == "TALLOC" else "tpop"
+    emitter.emit(f"pto.{operation}({entry.name}, {name} : {entry.type}, {_PIPE}) {{split = {_split(call, queue)}}}")
+    element = entry.type.rpartition("x")[2].removesuffix(">")
+    pointer = emitter.define(f"pto.tensor_view_addr {entry.name} : {entry.type} -> !pto.ptr<{element}>", "slot")
+    wanted = emitter.element(call)
+    if wanted == element:
+        return pointer
+    return emitter.define(f"pto.castptr {pointer} : !pto.ptr<{element}> -> !pto.ptr<{wanted}>", "slot")
+
+
 def _push(call: Call, emitter: Emitter, known: Operands) -> None:
     queue, name = _handle(call, emitter)
+    entry = _entry(call, queue, emitter)
+    if entry is not None:
+        emitter.emit(f"pto.tpush({entry.name}, {name} : {entry.type}, {_PIPE}) {{split = {_split(call, queue)}}}")
+        return
     if any(call.modes.get(mode, "NoRelu") != "NoRelu" for mode in ("quant", "relu")):
         emitter.fail("TPUSH with quantisation or relu is not translated", "convert the tile after TPOP")
-    tile = known.value(tile_of(_tile_group(call, emitter), emitter), call)
+    tile = known.value(tile_of(_tile_group(call), emitter), call)
     text = f"pto.tpush({tile.name}, {name} : {tile.type}, {_PIPE}) {{split = {_split(call, queue)}}}"
     emitter.emit(text + _core(call, emitter))
 
 
 def _free(call: Call, emitter: Emitter, known: Operands) -> None:
     queue, name = _handle(call, emitter)
-    if any(group.kind == "global" for group in call.groups):
-        _refuse(call, emitter)
-    emitter.emit(f"pto.tfree({name} : {_PIPE}) {{split = {_split(call, queue)}}}")
+    entry = _entry(call, queue, emitter)
+    operands = f"{name} : {_PIPE}" if entry is None else f"{entry.name}, {name} : {entry.type}, {_PIPE}"
+    emitter.emit(f"pto.tfree({operands}) {{split = {_split(call, queue)}}}")
 
 
 def pop(call: Call, emitter: Emitter, known: Operands) -> Origin:
     """Emits ``TPOP``, which gives a tile the address of a slot."""
     queue, name = _handle(call, emitter)
-    tile = tile_of(_tile_group(call, emitter), emitter)
+    tile = tile_of(_tile_group(call), emitter)
     row, col = (number_of(size) for size in tile.valid)
     if row is None or col is None:
         # The valid sizes determine where the part of a core begins, which the dialect takes from the type.
@@ -130,13 +181,8 @@ def _core(call: Call, emitter: Emitter) -> str:
     return "" if number is None else f" aiv_subblockid({emitter.cast(number, 'i64')})"
 
 
-def _tile_group(call: Call, emitter: Emitter) -> Group:
-    group = next((one for one in call.groups if one.kind == "tile"), None)
-    return group if group is not None else _refuse(call, emitter)
-
-
-def _refuse(call: Call, emitter: Emitter) -> NoReturn:
-    emitter.fail(f"{call.name} of an entry in global memory is not translated", "push and pop tiles")
+def _tile_group(call: Call) -> Group:
+    return next(one for one in call.groups if one.kind == "tile")
 
 
 QUEUE_CALLS: dict[str, Callable[[Call, Emitter, Operands], None]] = {
@@ -146,4 +192,4 @@ QUEUE_CALLS: dict[str, Callable[[Call, Emitter, Operands], None]] = {
 }
 """Functions of queues without a result."""
 
-__all__ = ["QUEUE_CALLS", "SPLITS", "define_queue", "pop"]
+__all__ = ["QUEUE_CALLS", "SPLITS", "bind_entry", "define_queue", "pop"]

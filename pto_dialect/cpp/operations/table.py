@@ -253,7 +253,6 @@ MISSING = {
     "TDEINTERLEAVE": "the dialect has no interleaving of tiles: write TGATHER with P0101 and P1010",
     "SET_QUANT_SCALAR": "scales of a queue are not translated",
     "SET_QUANT_VECTOR": "scales of a queue are not translated",
-    "TALLOC": "entries of queues in global memory are not translated: push and pop tiles",
     "comm::TGATHER": "collectives of the CCU are not translated",
     "comm::TSCATTER": "collectives of the CCU are not translated",
     "comm::TBROADCAST": "collectives of the CCU are not translated",

@@ -98,7 +98,7 @@ class Tensors:
         shape, strides = (
             ", ".join(index_name(size, emitter) for size in one[first:]) for one in (tensor.sizes, tensor.strides)
         )
-        type_ = f"!pto.tensor_view<{_dims(tensor)}x{element_text(tensor.element)}>"
+        type_ = view_type(tensor)
         key = (tensor.layout, tensor.element, identity(tensor.address), shape, strides)
 
         def text() -> str:
@@ -218,6 +218,11 @@ class Tensors:
         return value
 
 
+def view_type(tensor: Tensor) -> str:
+    """Returns the type of a view of all of a tensor."""
+    return f"!pto.tensor_view<{_dims(tensor)}x{element_text(tensor.element)}>"
+
+
 def _dims(tensor: Tensor) -> str:
     return "x".join(str(size) if isinstance(size, int) else "?" for size in tensor.sizes[tensor.outer :])
 
@@ -232,4 +237,4 @@ def _certainty(tensor: Tensor) -> str:
     return "" if LAYOUTS[tensor.layout] in found or tensor.layout.startswith("MX") else f", {CERTAIN}"
 
 
-__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of"]
+__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of", "view_type"]

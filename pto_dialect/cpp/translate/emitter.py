@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ..llvm.model import Function, Instruction, Value
-from .calls import arguments_of, call_name, groups_of, plain_name
+from .calls import RawGroup, arguments_of, call_name, groups_of, plain_name
 from .context import Context
 from .folding import signed, unsigned
 from .interface import Call, Group, Operand
@@ -34,9 +34,13 @@ class FunctionEmitter:
         self._scopes: dict[int, int] = {}
         self._instructions: dict[int, Instruction] = {}
         self._users: dict[Value, list[tuple[Instruction, int]]] = {}
+        self._entries: dict[str, Group] = {}
+        """For the descriptor of a queue the tensor that some call moves through it, without its operands."""
         for name in order:
             for instruction in function.blocks[name].instructions:
-                for number, group in enumerate(groups_of(instruction, ctx.module)):
+                groups = groups_of(instruction, ctx.module)
+                self._note_entries(groups)
+                for number, group in enumerate(groups):
                     if group.operands and isinstance(group.operands[0], Value):
                         self._users.setdefault(group.operands[0], []).append((instruction, number))
 
@@ -82,6 +86,8 @@ class FunctionEmitter:
         """Returns the operand of the result of a call."""
         if instruction.type == "void":
             return None
+        if instruction.type == "ptr" and name is not None:
+            return self._ctx.new_pointer(name, self.element(call))
         if call.function in _NOT_ADDRESSES:
             return self._known(Operand(instruction.type, name=name))
         found = self._known(Operand(instruction.type, name=name))
@@ -110,6 +116,17 @@ class FunctionEmitter:
             found.append((other, other.groups[number]))
         return found
 
+    def _note_entries(self, groups: Sequence[RawGroup]) -> None:
+        tensor = next((one for one in groups if one.kind == "global"), None)
+        for queue in groups if tensor is not None else ():
+            if queue.kind == "pipe" and tensor is not None:
+                known = Group(tensor.kind, tensor.fields, tensor.descriptor, ())
+                self._entries.setdefault(queue.descriptor, known)
+
+    def entry_of(self, queue: Group) -> Group | None:
+        """Returns the tensor that some call of the function moves through a queue, without its operands."""
+        return self._entries.get(queue.descriptor)
+
     def is_available(self, operand: Operand) -> bool:
         """Returns whether an operand has a value at this point."""
         return operand.value is not None or operand.name is not None
@@ -127,6 +144,14 @@ class FunctionEmitter:
     def define(self, body: str, hint: str = "v") -> str:
         """Emits an operation with one result and returns the name of it."""
         return self._ctx.writer.define(body, hint, body.startswith(_UNUSED))
+
+    def head(self, body: str, hint: str) -> str:
+        """Emits an operation at the begin of the function and returns the name of its result."""
+        return self._ctx.writer.head(body, hint)
+
+    def element(self, call: Call) -> str:
+        """Returns the element type of the pointer that is the result of a call."""
+        return self._ctx.elements.of(self._instructions[id(call)])
 
     def fresh(self, hint: str = "v") -> str:
         """Returns a name that is not used yet."""

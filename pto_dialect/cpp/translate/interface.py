@@ -80,6 +80,14 @@ class Emitter(Protocol):
         """Returns the name of a constant; ``type`` as in ``.pto`` (index, i32, f32). It is visible everywhere."""
         ...
 
+    def head(self, body: str, hint: str) -> str:
+        """Emits an operation without operands at the begin of the function and returns the name of its result."""
+        ...
+
+    def element(self, call: Call) -> str:
+        """Returns the element type of the pointer that is the result of ``call``."""
+        ...
+
     def cast(self, operand: Operand, type: str) -> str:
         """Returns an integer operand as index or another integer type, with its sign."""
         ...
@@ -94,6 +102,10 @@ class Emitter(Protocol):
 
     def users(self, call: Call) -> list[tuple[Call, Group]]:
         """Returns the groups whose first operand is the result of ``call`` itself, in program order."""
+        ...
+
+    def entry_of(self, queue: Group) -> Group | None:
+        """Returns the tensor that some call of the function moves through a queue, without its operands."""
         ...
 
     def is_available(self, operand: Operand) -> bool:

@@ -22,6 +22,7 @@ from pto_dialect.analysis.target import note_on_default, profile_of
 from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.facts.operation_form import pipe_of
+from pto_dialect.ir.core.facts.unit_flags import unit_check
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.targets.backend import backend_of
@@ -46,10 +47,8 @@ from .threads import single_threaded_products
 if TYPE_CHECKING:
     from ..compile.group import Group
 
-UNIT_FLAGS = ("unit_flag_mode", "unit_flag_ctrl", "unit_flag")
 UNIT_FLAG_PIPES = ("PIPE_M", "PIPE_FIX")
-"""Attributes that hand an accumulator over, and the pipes between which they do; instrumented cores follow
-each block."""
+"""The pipes between which unit flags hand an accumulator over; instrumented cores follow each block."""
 
 
 def orders_blocks(op: Operation) -> bool:
@@ -258,7 +257,7 @@ class CompiledKernel:
     @cached_property
     def _hands_over(self) -> bool:
         """Returns whether unit flags hand accumulators from the cube unit to the write-back and back."""
-        return any(name in op.attributes for op in self.program.operations for name in UNIT_FLAGS)
+        return any(unit_check(op) for op in self.program.operations)
 
     @cached_property
     def _orders_blocks(self) -> bool:
@@ -353,7 +352,7 @@ class CompiledKernel:
         """Runs the blocks ``indices`` of ``count`` concurrently, with queues for their pipes."""
         core_class = QueueCore if self.program.explicit or self._reordered else OrderedCore
         device = [self._idle_block(index, count, core_class) for index in indices]
-        if self._hands_over:
+        if self._hands_over and core_class is QueueCore:
             for core in (core for block in device for core in block.cores):
                 assert isinstance(core, QueueCore)
                 core.in_turn = UNIT_FLAG_PIPES

@@ -15,6 +15,7 @@ from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.data_cache import offsets_of
 from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueuedFault, Test
 from pto_dialect.runtime.run.machine import Block, Core
 from pto_dialect.runtime.simt.items import WorkItems
@@ -156,6 +157,11 @@ class InstrumentedCore(ObservedCore):
     def hand_over(self, word: str, pointer: Pointer, m: int, n: int, stride: int | None) -> None:
         """Records that the next instruction checks the unit flag of its accumulator."""
         self.unit_flags.expect(word, pointer, m, n, stride)
+
+    def hand_over_tile(self, word: str, tile: Tile) -> None:
+        """Records that the next instruction checks the unit flags of the valid region of an accumulator."""
+        if tile.loc == "acc" and not (self.ordered and not self.waiting):
+            self.unit_flags.expect(word, tile.pointer, tile.valid_rows, tile.valid_cols, tile.rows)
 
     # ------------------------------------------------------------ issue
 

@@ -14,16 +14,16 @@ from pto_dialect.analysis.streaming import waits_for_vector_unit
 from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.pipe import Pipe
+from pto_dialect.ir.core.facts.unit_flags import unit_check
 from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import PtrType
+from pto_dialect.ir.core.types import PtrType, TileBufType
 from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
-from pto_dialect.runtime.run.kernel import UNIT_FLAGS
 from pto_dialect.verify.buffers.alloc import is_view
 
 from ..checks.alignment import alignment, base_operand
@@ -153,19 +153,21 @@ class InstrumentedGenerator(Generator):
 
     def _unit_flag(self, op: Operation) -> None:
         """Writes the report of the range of the accumulator whose hand-over an instruction checks."""
-        for name in UNIT_FLAGS:
-            attr = op.attributes.get(name)
-            word = getattr(attr, "value", None)
-            if not isinstance(op, PtoOp) or not isinstance(word, str) or not word.startswith("check"):
-                continue
-            groups = operand_groups(op)
-            memory = groups.get("dst") if "lhs" in groups else groups.get("source")
-            sizes = [groups.get(key, ()) for key in ("m", "n")]
-            if memory and all(sizes):
-                stride = groups.get("src_stride") if "lhs" not in groups else ()
-                step = self.names[stride[0]] if stride else "None"
-                pointer, m, n = (self.names[value] for value in (memory[0], sizes[0][0], sizes[1][0]))
-                self.emitter.line(f"core.hand_over({word!r}, {pointer}, {m}, {n}, {step})")
+        word = unit_check(op)
+        if not word or not isinstance(op, PtoOp):
+            return
+        groups = operand_groups(op)
+        tile = groups.get("src" if "stPhase" in op.attributes else "dst", ())
+        if tile and isinstance(tile[0].type, TileBufType):
+            self.emitter.line(f"core.hand_over_tile({word!r}, {self.names[tile[0]]})")
+            return
+        memory = groups.get("dst") if "lhs" in groups else groups.get("source")
+        sizes = [groups.get(key, ()) for key in ("m", "n")]
+        if memory and all(sizes):
+            stride = groups.get("src_stride") if "lhs" not in groups else ()
+            step = self.names[stride[0]] if stride else "None"
+            pointer, m, n = (self.names[value] for value in (memory[0], sizes[0][0], sizes[1][0]))
+            self.emitter.line(f"core.hand_over({word!r}, {pointer}, {m}, {n}, {step})")
 
 
 def is_instrumented(op: Operation) -> bool:

@@ -181,6 +181,11 @@ class TimesCore(InstrumentedCore):
         self.stop_segments()
         super().hand_over(word, pointer, m, n, stride)
 
+    def hand_over_tile(self, word: str, tile: Tile) -> None:
+        """Records that the next instruction checks unit flags of an accumulator; nothing is collected from now on."""
+        self.stop_segments()
+        super().hand_over_tile(word, tile)
+
     def stop_segments(self) -> None:
         """Ends the present segment, and collects nothing any more."""
         entries, self._entries = self._entries, []

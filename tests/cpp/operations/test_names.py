@@ -27,7 +27,7 @@ def meaning(name: str) -> str:
         return "an asynchronous transfer"
     if name in ADDRESSES or name in ("TASSIGN", "TPOP"):
         return "the address of a tile"
-    if name in QUEUE_CALLS:
+    if name in QUEUE_CALLS or name == "TALLOC":
         return "an operation of a queue"
     if name in CALLS:
         return "order"

@@ -312,6 +312,14 @@ template <TileObject PtoD, class PtoS, int Descending, Awaited... Events>
 PTO_INTERNAL RecordEvent TCI(PtoD &dst, PtoS start, Events &...events)
 {
     (events.Wait(), ...);
+#if defined(PTO_NPU_ARCH_A2A3)
+    // The dialect has sequences of integers; other ones are stored one number after the other, as a2a3 does with all.
+    if constexpr (!std::is_integral_v<typename PtoD::DType>) {
+        for (int i = 0; i < dst.GetValidCol(); ++i)
+            dst.SetValue(i, static_cast<typename PtoD::DType>(Descending ? start - i : start + i));
+        return {};
+    }
+#endif
     pto_detail::issue(PTO_NAMED("TCI", PTO_DESCENDING), dst, start);
     return {};
 }
@@ -652,6 +660,7 @@ PTO_INTERNAL RecordEvent TPOP(PtoT &tile, PtoP &pipe, Events &...events)
     PTO_INTERNAL RecordEvent Name(PtoP &pipe, PtoG &tensor, Events &...events)                             \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
+        tensor.SetAddr(nullptr); /* where the tensor was does not matter */                                \
         tensor.SetAddr(pto_detail::query<typename PtoG::DType *>(PTO_NAMED(#Name, PTO_SPLIT), tensor, pipe));  \
         return {};                                                                                         \
     }
