@@ -142,6 +142,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         "removes flags and barriers that others imply",
         changes=True,
     ),
+    "hoist-sync": PassEntry(
+        "sync_order.hoist",
+        "HoistSyncPass",
+        "moves flags that begin and end the pipeline of a loop out of the loops around it",
+        changes=True,
+    ),
     "lower-cube": PassEntry(
         "lower_cube.lower", "LowerCubePass", "instructions for the tile operations of the cube core", changes=True
     ),

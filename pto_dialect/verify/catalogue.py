@@ -31,6 +31,7 @@ STAGES: dict[str, str] = {
     "tile-cube": "of the pass `tile-cube`",
     "prove": "of `--prove`",
     "remove-redundant-sync": "of the pass `remove-redundant-sync`",
+    "hoist-sync": "of the pass `hoist-sync`",
     "to-level1, to-level2, to-assembly": "of the passes `to-level1`, `to-level2` and `to-assembly`",
     RUN: "checked while a program runs",
     "verify-diagnostics": "reported with `--verify-diagnostics`",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.scf import ForOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
@@ -52,7 +53,10 @@ SLOTS = (
     "unroll{factor=4},double-buffer",
 )
 MEMORY = ("assign-memory", "assign-memory{reuse=none}", "assign-memory{reuse=safe}")
-ORDER = ("insert-sync", "insert-sync,remove-redundant-sync", "insert-sync{style=buf}")
+ORDER = ("insert-sync", "insert-sync,remove-redundant-sync")
+NESTED = "insert-sync,hoist-sync"
+"""For programs with loops, in which a pass may make others."""
+LOCKS = "insert-sync{style=buf}"
 INSTRUCTIONS = ("", "lower-vector")
 
 _ROWS = [int(rows) for rows in PASS_TABLE["tile-loops"].options["rows"]]
@@ -76,11 +80,17 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
     stages += [
         Stage(SLOTS, "double-buffer"),
         Stage(MEMORY, MEMORY[0]),
-        Stage(ORDER if a5 else ORDER[:2], ORDER[0]),
+        Stage(_orders(ops, a5), ORDER[0]),
     ]
     if a5 and heights:
         stages.append(Stage(INSTRUCTIONS, ""))
     return stages
+
+
+def _orders(ops: Iterable[Operation], a5: bool) -> Ways:
+    """The stage of flags."""
+    loops = any(isinstance(op, ForOp) for op in ops)
+    return (*ORDER, *((NESTED,) if loops else ()), *((LOCKS,) if a5 else ()))
 
 
 def _sharing(blocks: int) -> str:

@@ -81,6 +81,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "prove-done": Commands("pto-opt --prove --lower example.pto", "pto-opt --lower example.pto"),
     **dict.fromkeys(("sync-redundant", "sync-serialising", "sync-undecided"), _both(f"{_JUDGE} example.pto")),
     **dict.fromkeys(("sync-removed", "sync-kept"), _both("pto-opt --pedantic -p remove-redundant-sync example.pto")),
+    **dict.fromkeys(("sync-hoisted", "sync-in-place"), _both("pto-opt --pedantic -p hoist-sync example.pto")),
     "order-proven": Commands("pto-opt -p prove-order example.pto", "pto-opt example.pto"),
     **dict.fromkeys(
         ("order-refuted", "order-undecided"),

@@ -12,6 +12,7 @@ PAGES |= {
     "tile-cube.md": 1,
     "tile-loops.md": 2,
     "double-buffer.md": 1,
+    "hoist-sync.md": 1,
     "unroll.md": 1,
 }
 
