@@ -115,10 +115,14 @@ def assign_event_ids(
         crowded = _colour(flags, rivals, used)
         if crowded is None:
             return gone
+        between = [flag for flag in flags if (flag.source, flag.target) == crowded]
+        if _unite_slots(between, sequence):
+            gone += 1
+            continue
         if _without_slots(flags, crowded, sequence):
             continue
         gone += 1
-        _unite([flag for flag in flags if (flag.source, flag.target) == crowded], sequence)
+        _unite(between, sequence)
 
 
 def _without_slots(flags: list[Flag], pair: tuple[int, int], sequence: Sequence) -> bool:
@@ -169,37 +173,65 @@ def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]], used: set[in
     return True
 
 
+def _unite_slots(flags: list[Flag], sequence: Sequence) -> bool:
+    """Makes two flags one that have a number for each of the same slots; whether there were two."""
+    rotating = [flag for flag in flags if flag.slot is not None]
+    pair = _nearest(rotating, lambda one, other: _slots_of(one) == _slots_of(other))
+    if pair is None:
+        return False
+    united = _united(*pair)
+    one, _ = pair
+    united.chosen, united.slot, united.count = one.chosen, one.slot, one.count
+    united.ring, united.about = one.ring, one.about
+    _replace(sequence, pair, united)
+    return True
+
+
+def _slots_of(flag: Flag) -> tuple[object, ...]:
+    """Which number a flag has when; two with the same are set and waited for as often as each other."""
+    index = flag.chosen[1] if isinstance(flag.chosen, tuple) else None
+    return flag.slot, flag.count, flag.ring, flag.about, index
+
+
 def _unite(flags: list[Flag], sequence: Sequence) -> None:
-    """Makes the two flags one that cost least to wait for: of one sequence, and nearest to each other."""
+    """Makes two flags one, or, where they lie in different regions, the last one a barrier of all pipes."""
+    pair = _nearest(flags, lambda one, other: True)
+    if pair is not None:
+        _replace(sequence, pair, _united(*pair))
+        return
+    last = next((flag for flag in reversed(flags) if not flag.carried), flags[-1])
+    last.sequence.full.add(last.before)
+    _replace(sequence, (last,), None)
+
+
+def _nearest(flags: list[Flag], match: Callable[[Flag, Flag], bool]) -> Pair | None:
+    """The two flags that cost least to wait for as one: of one sequence, and nearest to each other."""
     best: tuple[int, Flag, Flag] | None = None
     for one in flags:
         for other in flags:
             if one is other or one.sequence is not other.sequence or one.carried != other.carried:
                 continue
             after, before = max(one.after, other.after), min(one.before, other.before)
-            if not one.carried and after >= before:
+            if (not one.carried and after >= before) or not match(one, other):
                 continue
             cost = abs(one.after - other.after) + abs(one.before - other.before)
             if best is None or cost < best[0]:
                 best = cost, one, other
-    if best is not None:
-        _, one, other = best
-        united = Flag(
-            one.source,
-            one.target,
-            max(one.after, other.after),
-            min(one.before, other.before),
-            one.sequence,
-            one.carried,
-            shared=one.shared or other.shared or TOO_MANY,
-            about_slots=one.about_slots and other.about_slots,
-        )
-        _replace(sequence, (one, other), united)
-        return
-    # Flags that lie in different regions: the last one becomes a barrier of all pipes.
-    last = next((flag for flag in reversed(flags) if not flag.carried), flags[-1])
-    last.sequence.full.add(last.before)
-    _replace(sequence, (last,), None)
+    return best[1:] if best is not None else None
+
+
+def _united(one: Flag, other: Flag) -> Flag:
+    """A flag that is set after what both are set after, and waited for before what both are waited for before."""
+    return Flag(
+        one.source,
+        one.target,
+        max(one.after, other.after),
+        min(one.before, other.before),
+        one.sequence,
+        one.carried,
+        shared=one.shared or other.shared or TOO_MANY,
+        about_slots=one.about_slots and other.about_slots,
+    )
 
 
 def _replace(sequence: Sequence, old: tuple[Flag, ...], new: Flag | None) -> None:

@@ -34,9 +34,14 @@ def remarks(sequence: Sequence) -> Iterator[Diagnostic]:
 def _remark(flag: Flag) -> Diagnostic:
     source, target = (f"PIPE_{PIPES[number].name}" for number in (flag.source, flag.target))
     what = "slots" if flag.about_slots else "dependences"
-    message = f"EVENT_ID{flag.event} from {source} to {target} serves several {what}: {flag.shared}"
+    numbers = f"EVENT_ID{flag.event}"
+    if flag.count > 1:
+        numbers = f"each of {numbers} to EVENT_ID{flag.event + flag.count - 1}"
+    message = f"{numbers} from {source} to {target} serves several {what}: {flag.shared}"
     before = flag.sequence.items[flag.before].op
     later = "in the iteration before" if flag.carried else "before it"
+    if flag.carried and flag.slot is not None:
+        later = "in the last iteration with the same slot"
     cost = Note(f"{target} waits here for all that {source} has done for them {later}", span_of(before))
     help = "fewer slots, or an index that is the counter modulo their number" if flag.about_slots else None
     return Diagnostic(SHARED.id, SHARED.severity, message, span_of(before), (cost,), help)
