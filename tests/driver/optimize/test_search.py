@@ -14,7 +14,7 @@ from plain_products import Plain
 
 from pto_dialect import parse
 from pto_dialect.driver.optimize.bound import least_cycles
-from pto_dialect.driver.optimize.space import MEMORY, ORDER, PRODUCTS, SLOTS, pipeline_of, stages_for
+from pto_dialect.driver.optimize.space import LOCKS, MEMORY, NESTED, ORDER, PRODUCTS, SLOTS, pipeline_of, stages_for
 from pto_dialect.driver.options import CycleRequest
 
 OPTIMIZE = import_module("pto_dialect.tools.pto_optimize").main
@@ -201,9 +201,11 @@ def test_wrong_command_lines(tmp_path: Path, options: tuple[str, ...]) -> None:
 
 def test_stages_are_those_of_the_program() -> None:
     vector, product = (parse(text, "p.pto") for text in (PROGRAM, str(Plain(32, 32, 32))))
-    assert [one.ways for one in stages_for(vector)][1:4] == [SLOTS, MEMORY, ORDER]
+    assert [one.ways for one in stages_for(vector)][1:4] == [SLOTS, MEMORY, (*ORDER, LOCKS)]
     assert stages_for(vector)[0].ways[:2] == ("", "tile-loops{rows=128}")
-    assert [one.ways for one in stages_for(product)] == [PRODUCTS, SLOTS, MEMORY, ORDER[:2]]
+    nest = parse(str(Plain(64, 64, 64, loops="ijp", tile=32)), "p.pto")
+    assert stages_for(nest)[-1].ways == (*ORDER, NESTED)
+    assert [one.ways for one in stages_for(product)] == [PRODUCTS, SLOTS, MEMORY, ORDER]
 
 
 def test_blocks_of_a_launch_may_share_a_product() -> None:
