@@ -26,7 +26,7 @@ _LINE_SPLICE = re.compile(r"\\[ \t]*\n")
 def outside_file(files: Iterable[str], folder: str, folders: Sequence[str], compiler: Compiler) -> str | None:
     """The first of ``files`` that a kernel in ``folder`` may not include; ``folders`` are those that its user names."""
     allowed = [
-        os.path.realpath(one) for one in (folder, _project(folder), *folders, os.path.dirname(compiler.command[0]))
+        os.path.realpath(one) for one in (folder, project_of(folder), *folders, os.path.dirname(compiler.command[0]))
     ]
     unknown = [path for path in files if not _is_below(path, allowed)]
     if not unknown:
@@ -69,7 +69,7 @@ def unread_texts(files: Iterable[str], read: Container[str], compiler: Compiler)
             yield content(path)
 
 
-def _project(folder: str) -> str:
+def project_of(folder: str) -> str:
     """The root of the project of a folder: the nearest repository above it, else the last folder above it with a file
     of a build system, below the home of its user; ``folder`` where there is none.
 
