@@ -322,3 +322,8 @@ __global__ AICORE void k(__gm__ float *out, __gm__ float *in, int n) {
     given, out = np.linspace(-1, 1, 9, dtype=np.float32), np.zeros(9, np.float32)
     pto_dialect.run(kernel.module, {"out": out, "in": given, "n": 9})
     np.testing.assert_array_equal(out, given[::-1] + np.float32(8))
+
+
+def test_launcher_may_name_a_stream_without_headers_of_the_host() -> None:
+    launcher = "void launch(aclrtStream stream, float *x);\n"
+    assert "func.func @k" in program(f'{launcher}extern "C" __global__ AICORE void k(__gm__ float *x) {{ x[0] = 1; }}')

@@ -56,7 +56,7 @@ def pipe(op: Operation, name: str) -> str:
     """Returns the pipe that an attribute names."""
     word = _word(op, name)
     found = _OPERATIONS.get(word, word)
-    if found not in PIPES:
+    if found not in PIPES.values():
         fail(op, f"{word} is no pipe in C++")
     return found
 

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 
     from ..translate.interface import Call, Emitter, Operand
 
-PIPES = ("PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_M", "PIPE_ALL", "PIPE_FIX")
-"""Pipes by the number that the headers give them."""
+_NUMBERED = ("PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_M", "PIPE_ALL")
+_FIX = 10
+PIPES = dict(enumerate(_NUMBERED)) | {_FIX: "PIPE_FIX"}
+"""Pipes by the number that the headers give them, which is that of the device's compiler."""
 _EVENTS = 8
 
 
 def pipe_name(operand: Operand, call: Call, emitter: Emitter) -> str:
     """Returns the name of a pipe, which must be constant."""
-    if not isinstance(operand.value, int) or not 0 <= operand.value < len(PIPES):
+    if not isinstance(operand.value, int):
         emitter.fail(f"the pipe of {call.name} is not constant", "write the pipe in the call")
+    if operand.value not in PIPES:
+        emitter.fail(f"no pipe has the number {operand.value}, which {call.name} names")
     return PIPES[operand.value]
 
 

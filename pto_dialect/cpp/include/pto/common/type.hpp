@@ -6,6 +6,9 @@
 #include "pto/common/debug.h"
 #include "pto/detail/text.hpp"
 
+// Launchers beside kernels name it, also where they include no header of the host's run time.
+typedef void *aclrtStream;
+
 #define PTO_STATIC_ASSERT_1(condition) static_assert(condition, #condition)
 #define PTO_STATIC_ASSERT_2(condition, message) static_assert(condition, message)
 #define PTO_STATIC_ASSERT_OF(_1, _2, name, ...) name
