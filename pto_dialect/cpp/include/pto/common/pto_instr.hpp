@@ -565,6 +565,7 @@ PTO_OVERLOAD(TQUANT, (int Group, MxQuantAlg Quant, bool Interleave, PTO_MX_TILES
 PTO_IMPLEMENTED(TCONCAT)
 PTO_IMPLEMENTED(TLOAD)
 PTO_IMPLEMENTED(TCOLEXPAND)
+PTO_IMPLEMENTED(TROWEXPANDSUB)
 template <TileObject PtoT, GlobalObject PtoG, AtomicType Atomic = AtomicType::AtomicNone>
 PTO_INTERNAL void TSTORE_IMPL(PtoG &dst, PtoT &src)
 {
