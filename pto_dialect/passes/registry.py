@@ -107,6 +107,12 @@ PASS_TABLE: dict[str, PassEntry] = {
         changes=True,
         options=MappingProxyType({"count": ("2", "3", "4")}),
     ),
+    "delay-pops": PassEntry(
+        "loops.delay_pops",
+        "DelayPopsPass",
+        "iterations push for the other kind of core before they pop its results of the iteration before",
+        changes=True,
+    ),
     "sums-in-place": PassEntry(
         "loops.sums",
         "SumsInPlacePass",

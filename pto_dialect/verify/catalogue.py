@@ -28,6 +28,7 @@ STAGES: dict[str, str] = {
     "tile-loops": "of the pass `tile-loops`",
     "fuse-loops": "of the pass `fuse-loops`",
     "double-buffer": "of the pass `double-buffer`",
+    "delay-pops": "of the pass `delay-pops`",
     "tile-cube": "of the pass `tile-cube`",
     "prove": "of `--prove`",
     "remove-redundant-sync": "of the pass `remove-redundant-sync`",

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.queues import is_pop
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -43,6 +44,7 @@ PRODUCTS = (
     "tile-cube{panel=128}",
     "tile-cube{panel=256}",
 )
+QUEUES = ("", "delay-pops")
 SLOTS = (
     "",
     "double-buffer",
@@ -77,6 +79,8 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
         shared = [f"tile-loops{{rows={number} blocks={sharing}}}" for number in rows if sharing != "1"]
         ways = ("", *shared, *(f"tile-loops{{rows={number}}}" for number in rows))
         stages.append(Stage(ways, "", with_next=True))
+    if any(is_pop(op) for op in ops):
+        stages.append(Stage(QUEUES, QUEUES[-1]))
     stages += [
         Stage(SLOTS, "double-buffer"),
         Stage(MEMORY, MEMORY[0]),

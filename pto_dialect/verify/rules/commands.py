@@ -62,6 +62,7 @@ COMMANDS: Final[dict[str, Commands]] = {
     "tile-loops-products": _both("pto-opt -p tile-loops example.pto"),
     "fuse-loops-apart": _both("pto-opt -p fuse-loops example.pto"),
     "double-buffer-one-slot": _both("pto-opt -p double-buffer example.pto"),
+    "delay-pops-unchanged": _both("pto-opt --pedantic -p delay-pops example.pto"),
     "tile-cube-unchanged": _both("pto-opt -p tile-cube example.pto"),
     "to-level1-unsupported": _both("pto-opt -p to-level1 example.pto"),
     "to-assembly-unsupported": _both("pto-opt -p 'to-assembly{attributes=drop}' example.pto"),
