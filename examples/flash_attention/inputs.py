@@ -9,8 +9,12 @@ from examples.case import Case
 HEADS, SEQ, WIDTH = 2, 256, 128
 BLOCKS = 2
 SLOT_ELEMENTS = 32_768
-PROGRAMS = {"flash_attention.pto": ("a2a3", "a5"), "flash_attention_instructions.pto": ("a5",)}
-"""Tiles, and what is made of them for a5."""
+PROGRAMS = {
+    "flash_attention.pto": ("a2a3", "a5"),
+    "flash_attention_plain.pto": ("a2a3", "a5"),
+    "flash_attention_instructions.pto": ("a5",),
+}
+"""Tiles, with the cube core ahead and plain, and what is made of the first for a5."""
 
 
 def cases(seed: int = 9) -> list[Case]:
@@ -39,5 +43,5 @@ def cases(seed: int = 9) -> list[Case]:
             blocks=BLOCKS,
         )
         for program, targets in PROGRAMS.items()
-        for causal in (False, True)
+        for causal in ((True,) if "plain" in program else (False, True))
     ]

@@ -54,17 +54,19 @@ class DelayPopsPass(PtoPass):
         """Changes ``module``; each loop with a pop after a push that stays as it is gets a remark."""
         functions = [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]
         queues = _Queues(module)
-        for function in functions:
-            if ordered(function):
+        found: list[_Delay] = []
+        for loop in [op for function in functions if not ordered(function) for op in walk(function)]:
+            if not isinstance(loop, ForOp):
                 continue
-            for loop in [op for op in walk(function) if isinstance(op, ForOp)]:
-                try:
-                    found = _delay_of(loop, queues)
-                    if found is not None:
-                        found.write()
-                except NotDelayedError as error:
-                    message = f"the pop stays before the next push: {error.reason}"
-                    engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(error.op)))
+            try:
+                delay = _delay_of(loop, queues)
+                found += [delay] if delay is not None else []
+            except NotDelayedError as error:
+                message = f"the pop stays before the next push: {error.reason}"
+                engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(error.op)))
+        # All loops are judged as the text has them: those of both kinds of cores may change.
+        for delay in found:
+            delay.write()
 
 
 class _Queues:
@@ -72,10 +74,12 @@ class _Queues:
 
     def __init__(self, module: ModuleOp) -> None:
         self.transfers: dict[tuple[int, int], list[Operation]] = {}
+        self.frees: dict[tuple[int, int], list[Operation]] = {}
         for op in walk(module):
             action = action_of(op)
-            if action is not None and action.transfers and action.role != "free":
-                self.transfers.setdefault(_queue(op), []).append(op)
+            if action is not None and action.transfers:
+                found = self.frees if action.role == "free" else self.transfers
+                found.setdefault(_queue(op), []).append(op)
 
     def other_end(self, op: Operation) -> Operation:
         """The only transfer on the other end of the queue of ``op``, which is the only one on its own."""
@@ -155,6 +159,7 @@ def _delay_of(loop: ForOp, queues: _Queues) -> _Delay | None:
     _check_queues(ops[last], ops[pop], queues)
     late = _late(ops[pop:-1])
     _check_late(late, ops, last)
+    _check_pushes([op for op in late if is_push(op)], ops[: last + 1], queues)
     return _Delay(loop, ops[last], late)
 
 
@@ -164,6 +169,22 @@ def _check_queues(push: Operation, pop: Operation, queues: _Queues) -> None:
     taken, given = queues.other_end(push), queues.other_end(pop)
     if taken.parent is None or taken.parent is not given.parent or not taken.is_before_in_block(given):
         raise NotDelayedError(pop, "the other core may push it before it has popped the last push of this iteration")
+
+
+def _check_pushes(late: Sequence[Operation], first: Sequence[Operation], queues: _Queues) -> None:
+    """Checks that the other core frees what ``first`` pushes before it pops what is pushed ``late``: the next iteration
+    may then push without it."""
+    for op in first if late else ():
+        if is_pop(op):
+            raise NotDelayedError(op, "the other core may wait for a push that would follow it")
+        if not is_push(op):
+            continue
+        queues.other_end(op)
+        frees = queues.frees.get(_queue(op), [])
+        for push in late:
+            pop = queues.other_end(push)
+            if len(frees) != 1 or frees[0].parent is not pop.parent or not frees[0].is_before_in_block(pop):
+                raise NotDelayedError(push, "the other core may need it to free an entry for the next push")
 
 
 def _late(ops: Sequence[Operation]) -> list[Operation]:
@@ -195,7 +216,7 @@ def _check_late(late: Sequence[Operation], ops: Sequence[Operation], last: int) 
     """Checks that what is late may follow the first operations of the next iteration and needs nothing of its own."""
     inside = {op for op in ops if op not in late}
     for op in late:
-        if not isinstance(op, PtoOp) or op.regions or is_push(op):
+        if not isinstance(op, PtoOp) or op.regions:
             raise NotDelayedError(op, f"{op.name} cannot follow the operations of another iteration")
         if op is not late[0] and is_pop(op):
             raise NotDelayedError(op, "another pop depends on it")
