@@ -28,7 +28,7 @@ from pto_dialect.passes.instructions.writer import is_handle
 from .findings import line_of
 from .rules import HOISTED, IN_PLACE
 
-_MOST_TRIALS = 12
+_MOST_TRIALS = 6
 """Proofs for one function."""
 
 _SECONDS = 2.0
