@@ -139,11 +139,12 @@ class Relations:
     def _nearest(self, earlier: list[Statement], later: list[Statement], latest: bool) -> Any:
         """For each of ``later`` the latest of ``earlier`` before it with the same number; or for each of ``earlier``
         the first of ``later`` after it."""
-        relation = self._following(earlier, later)
-        return relation.reverse().lexmax() if latest else relation.lexmin()
+        relation = self._following(earlier, later, latest)
+        return relation.lexmax() if latest else relation.lexmin()
 
-    def _following(self, earlier: list[Statement], later: list[Statement]) -> Any:
-        """For each of ``earlier`` all of ``later`` after it with the same number."""
+    def _following(self, earlier: list[Statement], later: list[Statement], reverse: bool = False) -> Any:
+        """For each of ``earlier`` all of ``later`` after it with the same number; with ``reverse`` for each of
+        ``later`` all before it."""
         pieces: list[str] = []
         for one in earlier:
             self.check(one)
@@ -157,8 +158,9 @@ class Relations:
                     parts.append(self._same_number(one, other))
                 elif one.signal.number != other.signal.number:
                     continue
-                ends = f"{self.text.time(one, 'a')} -> {self.text.time(other, 'b')}"
-                pieces.append(f"{ends} : {' and '.join(parts)}")
+                ends = (self.text.time(one, "a"), self.text.time(other, "b"))
+                source, target = ends[::-1] if reverse else ends
+                pieces.append(f"{source} -> {target} : {' and '.join(parts)}")
         return self.map(pieces).intersect_params(self.facts)
 
     def _same_number(self, one: Statement, other: Statement) -> str:
@@ -194,9 +196,8 @@ class Relations:
     def _in_turns(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:
         """The set of each wait where some come before their wait in the text and some after it, and the latter alone;
         nothing where the n-th wait need not take the n-th set."""
-        after = self._following(sets, waits)
         # Between such a set and its wait there is no other of the two.
-        matched = after.reverse().lexmax().intersect(after.lexmin().reverse())
+        matched = self._nearest(sets, waits, True).intersect(self._nearest(sets, waits, False).reverse())
         before = self._following(waits, sets)
         before = before.subtract_domain(matched.domain()).subtract_range(matched.range())
         inverted = before.lexmin().intersect(before.reverse().lexmax().reverse())
