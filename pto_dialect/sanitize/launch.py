@@ -239,3 +239,6 @@ class InstrumentedKernel(Kernel):
         if not self.observer.wants("deadlock"):
             raise self.located(fault, op)
         self.observer.findings.add(deadlock_finding(self.observer, cores, span_of(op or self.function)))
+        for core in fault.ended if self.observer.wants("sync") else ():
+            if isinstance(core, InstrumentedCore):
+                core.signals.leftovers()

@@ -194,3 +194,16 @@ def test_a_deadlock_names_the_other_core_and_its_operation(name: str) -> None:
     notes = [re.sub(r"line \d+", "line N", note.message) for note in given.notes]
     assert list(dict.fromkeys(note for note in notes if "sends it" in note)) == wanted
     assert any("waits for signal" in note and " of AIV0, signal" in note for note in notes)
+
+
+def test_flags_of_a_core_that_has_ended_are_reported_beside_the_deadlock() -> None:
+    """The cube core sets a flag that the vector cores wait for: each core has flags of its own."""
+    sets_it, waits_for_it = (f"pto.{one}_flag[<PIPE_MTE2>, <PIPE_S>, <EVENT_ID0>]" for one in ("set", "wait"))
+    given = diagnostics(text("a5", [sets_it], [waits_for_it]))
+    assert {one.rule: one.span and one.span.text.strip() for one in given} == {
+        "sync-deadlock": waits_for_it,
+        "sync-flag-unconsumed": sets_it,
+    }
+    # Where the cube core waits twice for its flag it has not ended.
+    given = diagnostics(text("a5", [sets_it, waits_for_it, waits_for_it], [waits_for_it]))
+    assert {one.rule for one in given} == {"sync-deadlock"}

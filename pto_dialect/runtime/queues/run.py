@@ -7,7 +7,7 @@ run, the one issued first runs.  Source: docs/reference/execution.md, "Schedulin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Protocol
@@ -383,11 +383,15 @@ class QueuedFault(Exception):
 
 
 class Deadlock(Fault):
-    """No core can continue; ``stopped`` is a program that did not end, if there is one."""
+    """No core can continue; ``stopped`` is a program that did not end, if there is one, ``ended`` are the cores that
+    have no work left."""
 
-    def __init__(self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None) -> None:
+    def __init__(
+        self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None, ended: Sequence[Core] = ()
+    ) -> None:
         super().__init__("sync-deadlock", "the program cannot continue", waits)
         self.stopped = stopped
+        self.ended = ended
 
 
 def run_queued(
@@ -428,4 +432,5 @@ def run_queued(
         if not progress and not (relieve is not None and relieve()):
             waits = [text for core, _ in programs for text in core.blocked()]
             stopped = (program for index, (_, program) in enumerate(programs) if index not in results)
-            raise Deadlock(tuple(waits), next(stopped, None))
+            ended = [core for index, (core, _) in enumerate(programs) if index in results and not core.waiting]
+            raise Deadlock(tuple(waits), next(stopped, None), ended)
