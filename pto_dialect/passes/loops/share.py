@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xdsl.dialects.arith import IndexCastOp, MuliOp
+from xdsl.dialects.arith import AddiOp, CeilDivSIOp, IndexCastOp, MaxSIOp, MuliOp, SubiOp
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -61,19 +61,30 @@ def _check_beside(op: Operation, stored: set[SSAValue]) -> None:
 
 
 class Share(NamedTuple):
-    """The rows of a block: those of the part of its number, and of each so many parts later as there are blocks."""
+    """The parts of a block: that of its number, and each so many later as there are ``blocks``; ``parts`` of them."""
 
-    first: SSAValue
-    step: SSAValue
+    block: SSAValue
+    blocks: SSAValue
+    parts: SSAValue
+
+    def part(self, turn: SSAValue, point: InsertPoint, near: Operation) -> SSAValue:
+        """The number of the part that a block computes in iteration ``turn``."""
+        before = put(MuliOp(turn, self.blocks), point, near).results[0]
+        return put(AddiOp(before, self.block), point, near).results[0]
 
 
-def share_of(rows: SSAValue, near: Operation) -> Share:
-    """The share of a block in parts of ``rows`` rows, computed before ``near``."""
+def share_of(total: SSAValue, zero: SSAValue, near: Operation) -> Share:
+    """The share of a block in ``total`` parts, computed before ``near``."""
     point = InsertPoint.before(near)
-    values: list[SSAValue] = []
-    for cls, name in ((GetBlockIdxOp, "block"), (GetBlockNumOp, "blocks")):
-        number = put(cls.create(result_types=[i64]), point, near).results[0]
-        index = put(IndexCastOp(number, _INDEX), point, near).results[0]
-        index.name_hint = name
-        values.append(put(MuliOp(index, rows), point, near).results[0])
-    return Share(*values)
+
+    def value(op: Operation, name: str = "") -> SSAValue:
+        result = put(op, point, near).results[0]
+        result.name_hint = name or None
+        return result
+
+    block, blocks = (
+        value(IndexCastOp(value(cls.create(result_types=[i64])), _INDEX), name)
+        for cls, name in ((GetBlockIdxOp, "block"), (GetBlockNumOp, "blocks"))
+    )
+    left = value(MaxSIOp(value(SubiOp(total, block)), zero))
+    return Share(block, blocks, value(CeilDivSIOp(left, blocks), "parts"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.arith import AddiOp, ConstantOp
+from xdsl.dialects.arith import AddiOp, ConstantOp, MuliOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -77,12 +77,19 @@ def _split(stretch: Stretch, shared: bool) -> None:
     last, height, rows = stretch.ops[-1], stretch.height, stretch.rows
     left = height % rows
     block = Block(arg_types=[_INDEX])
-    block.args[0].name_hint = "row"
-    start, stop, size = (_constant(number, last) for number in (0, height - left, rows))
-    first, step = share_of(size, last) if shared else (start, size)
-    _copies(stretch, rows, size, block.args[0], InsertPoint.at_end(block))
-    put(YieldOp(), InsertPoint.at_end(block), last)
-    put(ForOp(first, stop, step, [], Region(block)), InsertPoint.before(last), last)
+    end = InsertPoint.at_end(block)
+    zero, size = _constant(0, last), _constant(rows, last)
+    first: SSAValue = block.args[0]
+    if shared:
+        share = share_of(_constant(height // rows, last), zero, last)
+        stop, step = share.parts, _constant(1, last)
+        first = put(MuliOp(share.part(first, end, last), size), end, last).results[0]
+    else:
+        stop, step = _constant(height - left, last), size
+    first.name_hint = "row"
+    _copies(stretch, rows, size, first, end)
+    put(YieldOp(), end, last)
+    put(ForOp(zero, stop, step, [], Region(block)), InsertPoint.before(last), last)
     if left:
         _copies(stretch, left, _constant(left, last), stop, InsertPoint.before(last))
     erase_with_handles(reversed(stretch.ops))

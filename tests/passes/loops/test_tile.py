@@ -1,10 +1,14 @@
 """Loops over parts of tall tiles. Source: docs/reference/tiles.md, "Elementwise", "Broadcasts and reductions"."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from cube_programs import Program, lowered, passed, run, tile_type
 
 from pto_dialect import print_module
+from pto_dialect.prove.decide import Answer
+from pto_dialect.prove.functions import verdicts
 
 RNG = np.random.default_rng(59)
 ROWS = 48
@@ -113,7 +117,7 @@ def normalised(rows: int = ROWS) -> Program:
     return found
 
 
-def of_rows(rows: int = ROWS) -> dict[str, np.ndarray]:
+def of_rows(rows: int = ROWS) -> dict[str, Any]:
     """Arguments of :func:`normalised`."""
     x, w = RNG.uniform(-4, 4, (rows, 60)), RNG.uniform(1, 2, (1, 60))
     return {"a": x.astype(np.float32), "b": w.astype(np.float32), "c": np.zeros((rows, 60), np.float32), "half": 0.5}
@@ -142,6 +146,24 @@ def test_parts_that_blocks_share(blocks):
     found = run(module, arrays, blocks=blocks)
     whole = run(passed(program, "assign-memory", "insert-sync")[0], arrays)
     assert found["c"].tobytes() == whole["c"].tobytes()
+
+
+def test_slots_of_parts_that_blocks_share_are_proved():
+    """The prover follows the number of a slot, whatever the number of blocks."""
+    pytest.importorskip("islpy")
+    passes = ("tile-loops{rows=8 blocks=2}", "double-buffer", "assign-memory", "insert-sync")
+    assert [one.answer for one in verdicts(passed(str(normalised()), *passes)[0], None)] == [Answer.PROVEN]
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_blocks_share_an_array_in_place(blocks):
+    found = Program(a="f32")
+    loaded(found, "x")
+    found.op("tabs", "x", to="x")
+    found.op("tstore", "x", to="vx")
+    x = RNG.uniform(-4, 4, (ROWS, 60)).astype(np.float32)
+    passes = ("tile-loops{rows=8 blocks=2}", "double-buffer", "assign-memory", "insert-sync")
+    assert np.array_equal(run(passed(str(found), *passes)[0], {"a": x}, "newest", blocks)["a"], np.abs(x))
 
 
 def test_a_row_that_is_computed_in_between():
