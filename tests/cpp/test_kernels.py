@@ -327,3 +327,28 @@ __global__ AICORE void k(__gm__ float *out, __gm__ float *in, int n) {
 def test_launcher_may_name_a_stream_without_headers_of_the_host() -> None:
     launcher = "void launch(aclrtStream stream, float *x);\n"
     assert "func.func @k" in program(f'{launcher}extern "C" __global__ AICORE void k(__gm__ float *x) {{ x[0] = 1; }}')
+
+
+def test_arrays_of_tiles_without_addresses() -> None:
+    kernel = pto_dialect.compile_cpp(
+        HEAD
+        + """
+using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>>;
+__global__ AICORE void k(__gm__ float *x, int n) {
+  Tile<TileType::Vec, float, 1, 64> rows[3];
+  for (int i = 0; i < n; ++i) {
+    Row first(x + i * 128), second(x + i * 128 + 64);
+    TLOAD(rows[0], first);
+    TLOAD(rows[1], second);
+    TADD(rows[2], rows[0], rows[1]);
+    TSTORE(first, rows[2]);
+  }
+}
+"""
+    )
+    assert kernel.text.count("pto.alloc_tile") == 3
+    x = np.arange(4 * 64, dtype=np.float32)
+    expected = x.reshape(2, 2, 64).copy()
+    expected[:, 0] += expected[:, 1]
+    pto_dialect.run(kernel.module, {"x": x, "n": 2})
+    np.testing.assert_array_equal(x, expected.ravel())

@@ -97,6 +97,9 @@ class RecordingEmitter:
         groups = [(one, group) for one in self.calls for group in one.groups if group.operands]
         return [(one, group) for one, group in groups if group.operands[0].assigned is call]
 
+    def is_stored(self, call: Call) -> bool:
+        return False
+
     def is_available(self, operand: Operand) -> bool:
         return True
 

@@ -44,7 +44,7 @@ def give_address(call: Call, origin: Origin, emitter: Emitter, known: Operands) 
 
 def _declared(call: Call, emitter: Emitter, known: Operands) -> Origin:
     """A tile without an address: the planner of memory gives it one."""
-    if not emitter.users(call):
+    if not emitter.users(call) and not emitter.is_stored(call):
         return Origin()
     tile = with_full_size(tile_of(call.groups[0], emitter))
     type_ = tile_type(tile, emitter)

@@ -36,8 +36,11 @@ class FunctionEmitter:
         self._users: dict[Value, list[tuple[Instruction, int]]] = {}
         self._entries: dict[str, Group] = {}
         """For the descriptor of a queue the tensor that some call moves through it, without its operands."""
+        self._stored: set[object] = set()
         for name in order:
             for instruction in function.blocks[name].instructions:
+                if instruction.opcode == "store":
+                    self._stored.add(instruction.operands[0])
                 groups = groups_of(instruction, ctx.module)
                 self._note_entries(groups)
                 for number, group in enumerate(groups):
@@ -126,6 +129,10 @@ class FunctionEmitter:
     def entry_of(self, queue: Group) -> Group | None:
         """Returns the tensor that some call of the function moves through a queue, without its operands."""
         return self._entries.get(queue.descriptor)
+
+    def is_stored(self, call: Call) -> bool:
+        """Returns whether the result of ``call`` is stored, so that its users are not known."""
+        return self._instructions.get(id(call)) in self._stored
 
     def is_available(self, operand: Operand) -> bool:
         """Returns whether an operand has a value at this point."""

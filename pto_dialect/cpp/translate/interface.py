@@ -108,6 +108,10 @@ class Emitter(Protocol):
         """Returns the tensor that some call of the function moves through a queue, without its operands."""
         ...
 
+    def is_stored(self, call: Call) -> bool:
+        """Returns whether the result of ``call`` is stored in a local array or a field: its users are unknown then."""
+        ...
+
     def is_available(self, operand: Operand) -> bool:
         """Returns whether ``operand`` may be named at the current location."""
         ...

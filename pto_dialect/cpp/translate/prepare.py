@@ -7,6 +7,7 @@ from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, V
 from ..llvm.reader import Module
 from .arguments.task import split_arguments
 from .calls import PURE, call_name, is_interface, plain_name
+from .declarations import unroll_declarations
 from .integers import load_numbers
 from .linear import width_of
 from .widths import legalize
@@ -20,6 +21,7 @@ def prepare(function: Function, module: Module) -> None:
     if function.name in RUNTIME_ENTRIES:
         _replace(function, split_arguments(function, module))
     _replace(function, load_numbers(function))
+    _replace(function, unroll_declarations(function))
     _join_returns(function)
     legalize(function)
     _share_constants(function, module)
