@@ -352,3 +352,22 @@ __global__ AICORE void k(__gm__ float *x, int n) {
     expected[:, 0] += expected[:, 1]
     pto_dialect.run(kernel.module, {"x": x, "n": 2})
     np.testing.assert_array_equal(x, expected.ravel())
+
+
+def test_columns_of_packed_numbers_have_pairs_along_the_rows() -> None:
+    kernel = pto_dialect.compile_cpp(
+        HEAD
+        + """
+__global__ AICORE void k(__gm__ float4_e1m2x2_t *out, __gm__ float4_e1m2x2_t *in) {
+  GlobalTensor<float4_e1m2x2_t, Shape<1, 1, 1, 6, 3>, pto::Stride<30, 30, 30, 1, 10>, Layout::DN> from(in), to(out);
+  Tile<TileType::Vec, float4_e1m2x2_t, 32, 3, BLayout::ColMajor, -1, -1> tile(6, 3);
+  TASSIGN(tile, 0);
+  TLOAD(tile, from);
+  TSTORE(to, tile);
+}
+""",
+        target="a5",
+    )
+    given, out = np.arange(1, 16, dtype=np.uint8), np.zeros(15, np.uint8)
+    pto_dialect.run(kernel.module, {"out": out, "in": given})
+    assert out.reshape(3, 5).tolist() == [[1, 2, 3, 0, 0], [6, 7, 8, 0, 0], [11, 12, 13, 0, 0]]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..translate.interface import Call, Emitter, Group, Operand
+    from .tiles import Extent
 
 Given = Tile | Tensor | Named
 """An operand before its handle or view is made; a number has its name already."""
@@ -294,22 +295,32 @@ def _is_packed(tile: Tile) -> bool:
 
 
 def _paired(one: Given, emitter: Emitter) -> Given:
-    """Returns a tile or tensor of packed pairs whose columns have been counted as single numbers."""
+    """Returns a tile or tensor of packed pairs whose elements have been counted as single numbers: pairs are along the
+    columns, in a column-major tile and in layout DN along the rows."""
     if isinstance(one, Named) or not one.element.startswith("f4"):
         return one
     if isinstance(one, Tile):
-        if not _is_packed(one):
-            return one
-        rows_, cols = one.valid[0], number_of(one.valid[1])
-        if cols is None:
-            emitter.fail(f"a vector tile of {one.element} has constant valid columns in .pto")
-        return one._replace(cols=one.cols // 2, valid=(rows_, -(-cols // 2)))
-    *outer, cols = one.sizes
-    *steps, last = one.strides
-    if not isinstance(cols, int) or not all(isinstance(step, int) for step in steps):
+        return _paired_tile(one, emitter) if _is_packed(one) else one
+    axis = -2 if one.layout == "DN" else -1
+    sizes, strides = [*one.sizes], [*one.strides]
+    size, steps = sizes[axis], [step for step in strides if isinstance(step, int)]
+    if not isinstance(size, int) or len(steps) < len(strides):
         emitter.fail(f"a tensor of {one.element} has constant sizes in .pto")
-    halved = tuple(step // 2 for step in steps if isinstance(step, int))
-    return one._replace(sizes=(*outer, -(-cols // 2)), strides=(*halved, last))
+    sizes[axis] = -(-size // 2)
+    halved: list[Extent] = [step // 2 for step in steps]
+    halved[axis] = strides[axis]
+    return one._replace(sizes=tuple(sizes), strides=tuple(halved))
+
+
+def _paired_tile(tile: Tile, emitter: Emitter) -> Tile:
+    axis = 0 if tile.blayout == "ColMajor" else 1
+    size = number_of(tile.valid[axis])
+    if size is None:
+        emitter.fail(f"a vector tile of {tile.element} has constant valid columns in .pto")
+    half = -(-size // 2)
+    if axis:
+        return tile._replace(cols=tile.cols // 2, valid=(tile.valid[0], half))
+    return tile._replace(rows=tile.rows // 2, valid=(half, tile.valid[1]))
 
 
 __all__ = ["POWERS", "number", "translate_operation"]
