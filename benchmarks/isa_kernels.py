@@ -42,11 +42,12 @@ class NoProgram(Exception):
 
 
 class Kernels(NamedTuple):
-    """A kernel file: its IR by core, and what its launch functions need, as IR and as C++."""
+    """A kernel file: its IR by core, what its launch functions need, as IR and as C++, and its text by its name."""
 
     texts: list[tuple[str, str]]
     launchers: str
     stubs: str
+    sources: dict[str, str]
 
 
 def compile_kernels(source: Path, target: str) -> dict[str, Kernels]:
@@ -64,7 +65,7 @@ def compile_kernels(source: Path, target: str) -> dict[str, Kernels]:
             said = [line for line in str(error).splitlines() if "error" in line]
             raise NoProgram(f"the kernel does not compile: {said[0] if said else error}"[:300]) from None
         launchers, stubs = split(irs[0].text, file.name)
-        found[file.name] = Kernels([(one.core, one.text) for one in irs], launchers, stubs)
+        found[file.name] = Kernels([(one.core, one.text) for one in irs], launchers, stubs, {str(file): text})
     return found
 
 

@@ -62,8 +62,9 @@ class Launches:
         text = self._texts.get((file, kernel))
         if text is None:
             try:
+                found = self._kernels[file]
                 text = translate_module(
-                    self._kernels[file].texts, entry=kernel, target=self._target, headers=[str(INCLUDE)]
+                    found.texts, entry=kernel, target=self._target, headers=[str(INCLUDE)], sources=found.sources
                 )
             except TranslationError as error:
                 raise Failure(NOT_MAPPED, str(error)) from None

@@ -21,7 +21,7 @@ from .compiler import ENTRY_FILE, CompileError, IncludeError, IrText, compile_co
 from .compilers import CompilerMissing
 from .entries import list_of
 from .errors import CppError, TranslationError
-from .includes import INCLUDE
+from .includes import INCLUDE, included_files
 from .ir_cache import IrCache, Made
 from .launches import is_template, kernel_names
 from .llvm.location import SourceLocation
@@ -142,7 +142,8 @@ def _translated(
 ) -> tuple[str, list[TranslationError]]:
     from .translate import translate_kernels, translate_module  # deferred: start-up
 
-    pairs, sources = [(one.core, one.text) for one in irs], {name: text}
+    pairs = [(one.core, one.text) for one in irs]
+    sources = {name: text} | included_files(text, name, options.includes).files
     if every:
         return translate_kernels(pairs, target=options.chip, headers=(INCLUDE,), sources=sources)
     program = translate_module(pairs, entry=options.entry, target=options.chip, headers=(INCLUDE,), sources=sources)

@@ -16,6 +16,7 @@ from pto_dialect.cpp.options import CppOptions
 from pto_dialect.targets.a2a3 import A2A3
 from pto_dialect.targets.a5 import A5
 from pto_dialect.targets.profile import Profile
+from run_lines import run_command
 
 HEAD = """\
 #include <pto/pto-inst.hpp>
@@ -371,3 +372,31 @@ __global__ AICORE void k(__gm__ float4_e1m2x2_t *out, __gm__ float4_e1m2x2_t *in
     given, out = np.arange(1, 16, dtype=np.uint8), np.zeros(15, np.uint8)
     pto_dialect.run(kernel.module, {"out": out, "in": given})
     assert out.reshape(3, 5).tolist() == [[1, 2, 3, 0, 0], [6, 7, 8, 0, 0], [11, 12, 13, 0, 0]]
+
+
+SCALARS = """
+__global__ AICORE void k(__gm__ int32_t *out, int n) {
+  __ubuf__ int32_t *line = (__ubuf__ int32_t *)ADDRESS;
+  for (int i = 0; i < 8; ++i) line[i] = n + i;
+  line[3] += line[2];
+  set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm((__gm__ void *)out, (__ubuf__ void *)line, 0, 1, 1, 0, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("address", ["0x0", "0x400"])
+def test_scalars_at_a_constant_address_of_the_vector_core(address: str, tmp_path: Path) -> None:
+    (tmp_path / "k.cpp").write_text(HEAD + SCALARS, encoding="utf-8")
+    checked = run_command("pto-opt", [str(tmp_path / "k.cpp"), "-D", f"ADDRESS={address}", "--verify-only"])
+    assert (checked.exit_code, checked.stderr) == (0, b"")
+    kernel = pto_dialect.compile_cpp(tmp_path / "k.cpp", defines={"ADDRESS": address})
+    out = np.zeros(8, np.int32)
+    pto_dialect.run(kernel.module, {"out": out, "n": 5})
+    assert out.tolist() == [5, 6, 7, 15, 9, 10, 11, 12]
+
+
+def test_null_pointer_of_global_memory_is_refused() -> None:
+    with pytest.raises(CppError, match="null pointer"):
+        program("__global__ AICORE void k(__gm__ int *out) { __gm__ int *none = nullptr; out[0] = none[1]; }")

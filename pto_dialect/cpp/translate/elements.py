@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..llvm.model import Function, Instruction, Operand, Value
 from .calls import groups_of
 from .flow.tree import Variable
+from .local_pointers import is_constant_pointer
 from .memory import LocalMemory
 
 SCALARS = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "i64"}
@@ -89,6 +90,8 @@ class Elements:
                     self._vote(pointer, _spelled(group.fields[0]), _WEIGHT)
                 if group.kind == "ptr" and group.fields[1:2] not in ((), ("gm",)):
                     self._spaces[self._root(pointer)] = group.fields[1]
+        elif is_constant_pointer(instruction):
+            self._spaces.setdefault(self._root(instruction), "ub")
         elif instruction.type == "ptr" and opcode in ("getelementptr", "phi", "select", "freeze", "addrspacecast"):
             joined = operands[:1] if opcode == "getelementptr" else operands
             for operand in joined:

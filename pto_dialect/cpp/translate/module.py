@@ -26,6 +26,7 @@ from .flow.liveness import Liveness
 from .flow.loops import find_counted
 from .flow.structure import TOO_DEEP, LocatedError, Structurer
 from .interface import Call, Emitter, Operand
+from .local_pointers import WORD
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
 from .prepare import prepare
@@ -239,7 +240,7 @@ def _analyze(core: str, module: Module, name: str, headers: Sequence[str], sourc
     function = module.function(name)
     if function is None:
         raise TranslationError(f"the file has no function {name} with a body")
-    prepare(function, module)
+    prepare(function, module, has_local=any(WORD in text for text in sources.values()))
     part = _Part(core, module, function, analyze(function), Frames(module, headers))
     if not part.flow.is_reducible:
         raise TranslationError("a jump into a loop cannot be translated", part.location, "use loops instead of goto")

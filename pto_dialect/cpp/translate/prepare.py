@@ -10,18 +10,22 @@ from .calls import PURE, call_name, is_interface, plain_name
 from .declarations import unroll_declarations
 from .integers import load_numbers
 from .linear import width_of
+from .local_pointers import name_constant_pointers
 from .widths import legalize
 
 RETURN = "pto.return"
 """The block with the only return of a function; it has no other instructions than a phi."""
 
 
-def prepare(function: Function, module: Module) -> None:
-    """Changes a function in place; what it computes stays the same."""
+def prepare(function: Function, module: Module, has_local: bool = False) -> None:
+    """Changes a function in place; what it computes stays the same. ``has_local`` says whether constant
+    addresses may be those of a local memory."""
     if function.name in RUNTIME_ENTRIES:
         _replace(function, split_arguments(function, module))
     _replace(function, load_numbers(function))
     _replace(function, unroll_declarations(function))
+    if has_local:
+        name_constant_pointers(function)
     _join_returns(function)
     legalize(function)
     _share_constants(function, module)

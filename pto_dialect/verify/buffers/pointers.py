@@ -7,11 +7,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, is_simt_entry
+from pto_dialect.diagnostics.origins import is_translated
 from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.diagnostics.remedies.statements import cast
 from pto_dialect.ir.buffers.pointers import LoadScalarOp, StoreScalarOp
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import (
@@ -159,7 +161,9 @@ def check_scalar_space(op: Operation, ctx: Context) -> None:
     """Checks the memory space that the scalar unit reads or writes."""
     place, _ = _pointer_and_value(op)
     space = memory_of(place.type)
-    if space not in (None, "gm"):
+    span = span_of(op)
+    # The compilers of other texts, such as C++, access local memories.
+    if space not in (None, "gm") and not (span is not None and is_translated(span.source)):
         message = f"{op.name} on {space}: older compilers access global memory only"
         ctx.report("scalar-mem-space", op, message, at=place)
 
