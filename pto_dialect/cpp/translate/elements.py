@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from ..llvm.model import Function, Instruction, Operand, Value
 from .calls import groups_of
 from .flow.tree import Variable
-from .local_pointers import is_constant_pointer
 from .memory import LocalMemory
+from .preparation.local_pointers import is_constant_pointer
 
 SCALARS = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "i64"}
 _ACCESSED = frozenset(("i8", "i16", "i32", "i64", *SCALARS))

@@ -26,10 +26,10 @@ from .flow.liveness import Liveness
 from .flow.loops import find_counted
 from .flow.structure import TOO_DEEP, LocatedError, Structurer
 from .interface import Call, Emitter, Operand
-from .local_pointers import WORD
 from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
-from .prepare import prepare
+from .preparation.local_pointers import WORD
+from .preparation.prepare import prepare
 from .writer import location_text
 
 _KINDS = ("vector", "cube")

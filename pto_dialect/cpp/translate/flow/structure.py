@@ -12,7 +12,7 @@ from pto_dialect.nesting import EXECUTED, LOOPS
 
 from ...errors import TranslationError
 from ...llvm.model import Constant, Function, Instruction, Operand, Value
-from ..prepare import RETURN
+from ..preparation.prepare import RETURN
 from ..reasons import describe
 from .cfg import ControlFlow, NaturalLoop
 from .tree import Bind, Counted, Do, For, If, Is, Loop, Return, Set, Statement, Tree, Variable

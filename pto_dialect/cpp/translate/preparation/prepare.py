@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..entries import RUNTIME_ENTRIES
-from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
-from ..llvm.reader import Module
-from .arguments.task import split_arguments
-from .calls import PURE, call_name, is_interface, plain_name
+from ...entries import RUNTIME_ENTRIES
+from ...llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
+from ...llvm.reader import Module
+from ..arguments.task import split_arguments
+from ..calls import PURE, call_name, is_interface, plain_name
+from ..linear import width_of
+from ..widths import legalize
 from .declarations import unroll_declarations
 from .integers import load_numbers
-from .linear import width_of
 from .local_pointers import name_constant_pointers
-from .widths import legalize
 
 RETURN = "pto.return"
 """The block with the only return of a function; it has no other instructions than a phi."""

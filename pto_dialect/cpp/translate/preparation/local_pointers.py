@@ -1,13 +1,13 @@
 """Pointers to the memory of the vector core that a kernel makes of constants: ``(__ubuf__ int *)0x1000``.
 
-Memory qualifiers are gone in LLVM IR, and no address of global memory is constant.
+LLVM IR has no memory qualifiers, and no address of global memory is constant.
 """
 
 from __future__ import annotations
 
 import re
 
-from ..llvm.model import Constant, Function, Instruction, Operand, Unread
+from ...llvm.model import Constant, Function, Instruction, Operand, Unread
 
 WORD = "__ubuf__"
 """What the text of a kernel has where a constant address may be that of a local memory."""

@@ -6,7 +6,7 @@ a load of the number.
 
 from __future__ import annotations
 
-from ..llvm.model import Function, Instruction, Operand, Value
+from ...llvm.model import Function, Instruction, Operand, Value
 
 _CHOSEN = ("phi", "select")
 

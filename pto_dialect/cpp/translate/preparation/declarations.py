@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
-from .calls import is_interface, plain_name
+from ...llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
+from ..calls import is_interface, plain_name
 
 MOST_TILES = 64
 """Tiles of an array that are declared one by one."""
