@@ -174,8 +174,12 @@ def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]], used: set[in
 
 
 def _unite_slots(flags: list[Flag], sequence: Sequence) -> bool:
-    """Makes two flags one that have a number for each of the same slots; whether there were two."""
+    """Makes two flags one that have a number for each of the same slots; whether there were two, and few enough are
+    left where all of a sequence become one."""
     rotating = [flag for flag in flags if flag.slot is not None]
+    least = {(flag.sequence, flag.carried, *_slots_of(flag)): flag.count for flag in rotating}
+    if sum(least.values()) + (len(rotating) < len(flags)) > EVENTS:
+        return False
     pair = _nearest(rotating, lambda one, other: _slots_of(one) == _slots_of(other))
     if pair is None:
         return False
