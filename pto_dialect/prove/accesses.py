@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
@@ -166,17 +166,25 @@ def _pointed(
 
 
 def _is_whole(op: OffsetLoadOp | OffsetStoreOp) -> bool:
-    """Whether a load fills a whole register, or a store writes one: without a distribution, under no mask or a full
-    one."""
-    if "dist" in op.attributes:
+    """Whether a load fills a whole register, or a store writes one: one element after the other, under no mask or a
+    full one."""
+    groups = operand_groups(op)
+    register = op.results[0] if isinstance(op, OffsetLoadOp) else next(iter(groups.get("value", ())), None)
+    if register is None or enumerator(op, "dist") not in _as_they_are(register.type):
         return False
     if isinstance(op, OffsetLoadOp):
         return op_spec(type(op)).reads == ("source",) and isinstance(op.results[0].type, VRegType)
-    groups = operand_groups(op)
     masks = [value.owner for value in groups.get("mask", ())]
     full = all(isinstance(one, PatternOp) and enumerator(one, "pattern") == "PAT_ALL" for one in masks)
     stored = [value.type for value in groups.get("value", ())]
     return full and len(masks) == len(stored) == 1 and isinstance(stored[0], VRegType)
+
+
+def _as_they_are(register: Attribute) -> tuple[str, ...]:
+    """The distributions, or none, that store the elements of a register, or load them, one after the other."""
+    element = element_type(register)
+    width = None if element is None else byte_width(element)
+    return ("", "NORM") if width is None else ("", "NORM", f"NORM_B{8 * width}")
 
 
 def _bursts(place: Place, span: Span, interval: Interval) -> Rectangle | None:
