@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 
 from .outside import project_of
@@ -23,7 +24,7 @@ def advice_for(message: str, kernel: str) -> str | None:
         return None
     own = os.path.dirname(os.path.abspath(kernel))
     found = sorted(_folders_with(missing[1], project_of(own)), key=lambda folder: (-_shared(folder, own), folder))
-    shown = [f"-I {os.path.relpath(folder)}" for folder in found[:_MOST_SHOWN]]
+    shown = [f"-I {shlex.quote(os.path.relpath(folder))}" for folder in found[:_MOST_SHOWN] if folder.isprintable()]
     return f"{' or '.join(shown)} finds {missing[1]}" if shown else None
 
 
@@ -35,8 +36,7 @@ def _folders_with(header: str, project: str) -> Iterator[str]:
         if number >= _MOST_FOLDERS:
             return
         folders[:] = sorted(one for one in folders if not one.startswith("."))
-        is_there = first in files if not rest else first in folders and os.path.isfile(os.path.join(folder, header))
-        if is_there:
+        if first in (folders if rest else files) and os.path.isfile(os.path.join(folder, header)):
             yield folder
 
 

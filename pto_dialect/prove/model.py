@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.core.facts.pipe import Pipe
 
@@ -130,7 +130,8 @@ class Signal:
 class Statement:
     """An operation with work or a signal. ``loops`` surround it, ``position`` has its positions in the bodies of the
     function and of each loop, ``condition`` is the one under which it runs in an iteration; if ``certain``, it
-    does then. ``asynchronous``: a store of the scalar unit. ``core`` is the number of its core."""
+    does then. ``asynchronous``: a store of the scalar unit. ``core`` is the number of its core. ``handed`` is the
+    accumulator whose unit flag it takes its turn with."""
 
     op: Operation
     number: int
@@ -143,6 +144,7 @@ class Statement:
     signal: Signal | None = None
     asynchronous: bool = False
     core: int = 0
+    handed: SSAValue | None = None
 
     @property
     def unit(self) -> Unit:

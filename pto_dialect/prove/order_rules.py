@@ -50,7 +50,7 @@ def needs_order(earlier: Statement, later: Statement, first: Access, second: Acc
     if earlier.pipe is not later.pipe:
         if earlier.pipe is Pipe.S:
             return earlier.asynchronous and first.writes and first.space == LOCAL_STORES
-        return not (unit_check(earlier.op) and unit_check(later.op)) and not _both_add(first, second)
+        return (earlier.handed is None or earlier.handed is not later.handed) and not _both_add(first, second)
     if earlier.pipe is Pipe.V:
         return arch == "a2a3"
     if kind != "waw" or _both_add(first, second):
@@ -79,8 +79,13 @@ def _is_shared(space: str, one: Statement, other: Statement) -> bool:
 
 
 def may_refute(earlier: Statement, later: Statement, access: Access) -> bool:
-    """Whether it is certain that two accesses are out of order if nothing orders them. Between cores only transfers of
-    global memory are: how the scalar units and the memories of others take part is widened."""
+    """Whether it is certain that two accesses are out of order if nothing orders them.
+
+    Unit flags that do not take turns may order them. Between cores it is certain of transfers of global memory alone:
+    how the scalar units and the memories of others take part is widened.
+    """
+    if unit_check(earlier.op) and unit_check(later.op):
+        return False
     return earlier.core == later.core or (access.space == GLOBAL and Pipe.S not in (earlier.pipe, later.pipe))
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import SymbolRefAttr, UnregisteredOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from pto_dialect.analysis.hand_overs import HandOvers
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
@@ -18,8 +19,9 @@ from pto_dialect.analysis.type_facts import is_simt_entry
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, section_of
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.facts.pipe import Pipe
+from pto_dialect.ir.core.facts.unit_flags import unit_check
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.core_dialects.func import FuncOp
 from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.targets.profile import Profile
@@ -123,6 +125,8 @@ class _Reader:
         self.calls: list[Operation] = []
         self.assumed: dict[str, None] = {}
         """What the verdict rests on."""
+        self.hand_overs: dict[Operation, HandOvers] = {}
+        """By function."""
 
     def whole(self, function: Operation, launch: Launch) -> None:
         """Reads the whole body of a function."""
@@ -388,10 +392,20 @@ class _Reader:
             signal,
             asynchronous,
             self.number,
+            self._handed(op),
         )
         where.body.append(statement)
         where.course.append(statement)
         self.statements.append(statement)
+
+    def _handed(self, op: Operation) -> SSAValue | None:
+        """The accumulator that an operation hands over in turn with others of its function."""
+        if not unit_check(op):
+            return None
+        function = next((one for one in ancestors(op) if has_role(one, Role.FUNCTION)), op)
+        if function not in self.hand_overs:
+            self.hand_overs[function] = HandOvers(function)
+        return self.hand_overs[function].of(op)
 
     def _next(self) -> int:
         self.count += 1

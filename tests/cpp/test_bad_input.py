@@ -93,6 +93,12 @@ STATEMENTS: dict[str, tuple[str, int, str, str | None]] = {
         "atomic accesses of scalars cannot be translated",
         "use TSTORE with AtomicAdd",
     ),
+    "a static variable that starts with an argument": (
+        "  static int g = n;\n  y[0] = g++;",
+        3,
+        "the initial value of the static variable g is not constant",
+        "use an argument or a local variable",
+    ),
     "a variable that changes": (
         "  extern int g;\n  g += n;\n  y[0] = g;",
         5,

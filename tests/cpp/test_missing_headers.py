@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,19 @@ from pto_dialect.cpp.missing import advice_for
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "project"
-    for file in ("examples/k/k.cpp", "csrc/kernel/shared.h", "examples/near/shared.h", "lib/deep/parts/a.h"):
+    for file in (
+        "examples/k/k.cpp",
+        "csrc/kernel/shared.h",
+        "examples/near/shared.h",
+        "lib/deep/parts/a.h",
+        "two words/b.h",
+    ):
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).touch()
     for hidden in (root / ".git" / "hidden.h", tmp_path / "outside.h"):
         hidden.parent.mkdir(exist_ok=True)
         hidden.touch()
+    os.mkfifo(root / "csrc" / "pipe.h")
     monkeypatch.chdir(root)
     return root
 
@@ -28,6 +36,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("shared.h", "-I examples/near or -I csrc/kernel finds shared.h"),
         ("parts/a.h", "-I lib/deep finds parts/a.h"),
         ("deep/a.h", None),
+        ("b.h", "-I 'two words' finds b.h"),
+        ("pipe.h", None),
         ("hidden.h", None),
         ("outside.h", None),
         ("../outside.h", None),

@@ -86,7 +86,7 @@ struct __pto_unset {
 
 // Number types, functions of scalars.
 
-enum pipe_t { PIPE_S, PIPE_V, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_M, PIPE_ALL, PIPE_FIX = 10 };
+enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL, PIPE_FIX = 10 };
 enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
 enum mem_dsb_t { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
 enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };

@@ -81,6 +81,9 @@ def define_queue(call: Call, emitter: Emitter, known: Operands) -> None:
     fields += [f"flag_base = {queue.flag}", f"nosplit = {'true' if queue.is_whole else 'false'}"]
     listed = ", ".join(f"{one.name} : {one.type}" for one in values)
     text = f"pto.{name} {{{', '.join(fields)}}}({listed}) -> {_PIPE}"
+    memory = identity(queue.memory)
+    if emitter.state.setdefault(f"memory of {queue.key}", memory) != memory:
+        emitter.fail("another TPipe of this type has other memory, and shares its flags", "give each flags of its own")
     emitter.state[queue.key] = emitter.define(text, call.label or "pipe")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..translate.interface import Call, Emitter, Operand
 
-_NUMBERED = ("PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_M", "PIPE_ALL")
+_NUMBERED = ("PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_ALL")
 _FIX = 10
 PIPES = dict(enumerate(_NUMBERED)) | {_FIX: "PIPE_FIX"}
 """Pipes by the number that the headers give them, which is that of the device's compiler."""

@@ -44,7 +44,7 @@ class RawGroup:
 @lru_cache(4096)
 def plain_name(symbol: str) -> str:
     """Returns the name of a function, with its namespaces, without its mangled types."""
-    if symbol.startswith("_ZZ"):
+    if symbol.startswith(("_ZZ", "_ZGVZ")):
         for local in _LOCAL.finditer(symbol):
             if int(local[1]) == len(local[2]):
                 return local[2]

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.streaming import is_streamed
 from pto_dialect.ir.core.base import Pipe
-from pto_dialect.passes.sync_state import unit_flag
+from pto_dialect.ir.core.facts.unit_flags import stated_check as unit_flag
 
 from .items import NUMBER, SCALAR, Leaf, Loop, Sequence
 from .locations import GLOBAL, REGISTERS, MemoryLocation

@@ -161,7 +161,7 @@ class InstrumentedCore(ObservedCore):
     def hand_over_tile(self, word: str, tile: Tile) -> None:
         """Records that the next instruction checks the unit flags of the valid region of an accumulator."""
         if tile.loc == "acc" and not (self.ordered and not self.waiting):
-            self.unit_flags.expect(word, tile.pointer, tile.valid_rows, tile.valid_cols, tile.rows)
+            self.unit_flags.expect_tile(word, tile)
 
     # ------------------------------------------------------------ issue
 

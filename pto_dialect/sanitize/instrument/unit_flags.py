@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.ir.core.extents import round_up
 from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.values import Tile
 
 from ..report.findings import Finding
 from ..state.clocks import Clock, Thread
@@ -53,6 +54,12 @@ class UnitFlags:
             start = pointer.offset + column * step * _ROW_BYTES
             blocks.update(range(start // BLOCK_BYTES, -(-(start + rows * _ROW_BYTES) // BLOCK_BYTES)))
         self.expected = (word, tuple(sorted(blocks)))
+
+    def expect_tile(self, word: str, tile: Tile) -> None:
+        """Records the check of the next instruction, of the blocks in the valid region of a tile."""
+        rows = tile.layout.rows
+        first = tile.pointer.shifted(tile.col0 // _SIDE * rows * _ROW_BYTES + tile.row0 * _ROW_BYTES)
+        self.expect(word, first, tile.valid_rows, tile.valid_cols, rows)
 
     def take(self, pipe: str) -> UnitCheck | None:
         """Returns the check of the instruction that is issued to ``pipe`` now."""

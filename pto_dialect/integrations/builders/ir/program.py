@@ -109,24 +109,25 @@ class SymbolTable:
         return operation.attributes["sym_name"]
 
     def erase(self, operation: Any) -> None:
-        """Erases an operation with a symbol."""
-        operation_in(operation, "a symbol")
+        """Erases an operation. Raises ``ValueError`` where it is no symbol of this table."""
+        if not any(one is operation_in(operation, "a symbol") for one in self._symbols().values()):
+            raise ValueError(f"{shortened(str(operation.operation.name))} is no symbol of this table")
         operation.erase()
 
     @staticmethod
     def get_symbol_name(symbol: Any) -> Any:
-        """Returns the name of an operation, as an attribute."""
-        return symbol.attributes["sym_name"]
+        """Returns the name of an operation, as an attribute. Raises ``ValueError`` where it has none."""
+        return _symbol(symbol).attributes["sym_name"]
 
     @staticmethod
     def set_symbol_name(symbol: Any, name: str) -> None:
         """Gives an operation another name; uses of the name stay."""
-        symbol.attributes["sym_name"] = StringAttr.get(name)
+        _symbol(symbol).attributes["sym_name"] = StringAttr.get(name)
 
     @staticmethod
     def get_visibility(symbol: Any) -> Any:
         """Returns the visibility of an operation, as an attribute."""
-        attributes = symbol.attributes
+        attributes = _symbol(symbol).attributes
         return attributes["sym_visibility"] if "sym_visibility" in attributes else StringAttr.get("public")
 
     @staticmethod
@@ -138,4 +139,12 @@ class SymbolTable:
         """
         if visibility not in ("public", "private", "nested"):
             raise ValueError(f"a visibility is public, private or nested, not {shortened(repr(visibility))}")
-        symbol.attributes["sym_visibility"] = StringAttr.get(visibility)
+        _symbol(symbol).attributes["sym_visibility"] = StringAttr.get(visibility)
+
+
+def _symbol(operation: Any) -> Any:
+    """Returns an operation with a name. Raises ``ValueError`` for others."""
+    operation_in(operation, "a symbol")
+    if "sym_name" not in operation.attributes:
+        raise ValueError(f"{shortened(str(operation.operation.name))} is no symbol: it has no sym_name")
+    return operation

@@ -268,7 +268,7 @@ class MemRefType(ShapedType):
         Numbers that are known at run time only are ``ShapedType.get_dynamic_stride_or_offset()``.
 
         Raises:
-            RuntimeError: the layout is no layout of strides, as in MLIR's bindings.
+            RuntimeError: the layout is an affine map.
         """
         layout = self.layout
         if layout is None:

@@ -21,13 +21,20 @@ _PHASES = {
 def unit_check(op: Operation) -> str:
     """Returns ``check_only``, ``check_and_set`` or ``check_and_clear``, empty where an operation has no unit flag."""
     attributes = op.attributes
-    for name in STATED:
-        if name in attributes:
-            stated = _word(attributes[name])
-            return stated if stated.startswith("check") else ""
+    if stated := stated_check(op):
+        return stated
     for name, checks in _PHASES.items():
         if name in attributes:
             return checks.get(_word(attributes[name]), "")
+    return ""
+
+
+def stated_check(op: Operation) -> str:
+    """Returns the check that an attribute of a micro-instruction states."""
+    for name in STATED:
+        if name in op.attributes:
+            stated = _word(op.attributes[name])
+            return stated if stated.startswith("check") else ""
     return ""
 
 

@@ -82,3 +82,16 @@ def test_names_and_visibilities_of_symbols() -> None:
     table = SymbolTable(module.operation)
     table.erase(table["g"])
     assert "g" not in table
+
+
+def test_operations_without_a_name_are_no_symbols() -> None:
+    module = Module.create()
+    with InsertionPoint(module.body):
+        made = func.FuncOp("f", ir.FunctionType.get([], []))
+        with InsertionPoint(made.add_entry_block()):
+            end = func.ReturnOp([])
+    with pytest.raises(ValueError, match=r"func\.return is no symbol: it has no sym_name"):
+        SymbolTable.set_symbol_name(end, "g")
+    for other in (end, module.operation):
+        with pytest.raises(ValueError, match="is no symbol of this table"):
+            SymbolTable(module.operation).erase(other)
