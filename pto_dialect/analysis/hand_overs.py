@@ -1,14 +1,15 @@
-"""Accumulators whose unit flags take turns, so that products and write-backs of them need no other order.
+"""Accumulators whose unit flags alternate, so that products and write-backs of them need no other order.
 
-All operations with a unit flag on such an accumulator name the same value. Those that set or clear it are in one block,
-in turn, and the others before or between them wait for the state that is there. Products write, and write-backs read,
-all of it.
+All operations with a unit flag on such an accumulator name the same value. Those that set it and those that clear it
+alternate in one block, and the others before or between them wait for the state that is there. Products write, and
+write-backs read, all of it.
 """
 
 from __future__ import annotations
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from pto_dialect.ir.buffers.views import SetValidshapeOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.facts.unit_flags import unit_check
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType
@@ -20,7 +21,7 @@ _PRODUCTS = ("accPhase", "unit_flag_mode")
 
 
 class HandOvers:
-    """The accumulators of a function whose unit flags take turns."""
+    """The accumulators of a function whose unit flags alternate."""
 
     def __init__(self, function: Operation) -> None:
         groups: dict[SSAValue, list[Operation]] = {}
@@ -28,10 +29,10 @@ class HandOvers:
             accumulator = _accumulator(op) if isinstance(op, PtoOp) and unit_check(op) else None
             if accumulator is not None:
                 groups.setdefault(accumulator, []).append(op)
-        self._found = {op: one for one, ops in groups.items() if _take_turns(one, ops) for op in ops}
+        self._found = {op: one for one, ops in groups.items() if _alternate(one, ops) for op in ops}
 
     def of(self, op: Operation) -> SSAValue | None:
-        """Returns the accumulator that an operation hands over in turn with others."""
+        """Returns the accumulator that an operation hands over, if its unit flags alternate."""
         return self._found.get(op)
 
 
@@ -45,7 +46,7 @@ def _is_product(op: Operation) -> bool:
     return any(name in op.attributes for name in _PRODUCTS)
 
 
-def _take_turns(accumulator: SSAValue, ops: list[Operation]) -> bool:
+def _alternate(accumulator: SSAValue, ops: list[Operation]) -> bool:
     """Whether ``ops``, in the order of the text, find the flag as each of them requires, in every iteration."""
     changing = [op for op in ops if unit_check(op) != "check_only"]
     block = changing[0].parent if changing else None
@@ -76,7 +77,7 @@ def _move_all(accumulator: SSAValue, ops: list[Operation]) -> bool:
 
 
 def _has_fixed_region(accumulator: SSAValue) -> bool:
-    return not any(use.operation.name == "pto.set_validshape" for use in accumulator.uses)
+    return not any(isinstance(use.operation, SetValidshapeOp) for use in accumulator.uses)
 
 
 def _fills(op: Operation, whole: TileBufType) -> bool:

@@ -131,7 +131,7 @@ class Statement:
     """An operation with work or a signal. ``loops`` surround it, ``position`` has its positions in the bodies of the
     function and of each loop, ``condition`` is the one under which it runs in an iteration; if ``certain``, it
     does then. ``asynchronous``: a store of the scalar unit. ``core`` is the number of its core. ``handed`` is the
-    accumulator whose unit flag it takes its turn with."""
+    accumulator whose unit flag it sets or clears."""
 
     op: Operation
     number: int

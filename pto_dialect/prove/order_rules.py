@@ -81,7 +81,7 @@ def _is_shared(space: str, one: Statement, other: Statement) -> bool:
 def may_refute(earlier: Statement, later: Statement, access: Access) -> bool:
     """Whether it is certain that two accesses are out of order if nothing orders them.
 
-    Unit flags that do not take turns may order them. Between cores it is certain of transfers of global memory alone:
+    Unit flags that do not alternate may order them. Between cores it is certain of transfers of global memory alone:
     how the scalar units and the memories of others take part is widened.
     """
     if unit_check(earlier.op) and unit_check(later.op):

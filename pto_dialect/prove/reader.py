@@ -399,7 +399,7 @@ class _Reader:
         self.statements.append(statement)
 
     def _handed(self, op: Operation) -> SSAValue | None:
-        """The accumulator that an operation hands over in turn with others of its function."""
+        """The accumulator that an operation hands over alternately with others of its function."""
         if not unit_check(op):
             return None
         function = next((one for one in ancestors(op) if has_role(one, Role.FUNCTION)), op)

@@ -239,7 +239,7 @@ extern "C" __global__ AICORE void mixed() {
 #endif
 }
 """
-    assert "@_Z18__pto_pipe_barrieri(i32 noundef 5)" in compiled(text, core="cube")
+    assert "@_Z18__pto_pipe_barrieri(i32 noundef 2)" in compiled(text, core="cube")
     assert "@_Z18__pto_pipe_barrieri(i32 noundef 1)" in compiled(text, core="vector")
 
 

@@ -102,7 +102,7 @@ def test_each_window_of_an_accumulator_has_its_flags(last: str, finds: bool) -> 
     ],
 )
 def test_verdict_of_a_proof(products: list[str], stored: str, answer: Answer | None) -> None:
-    """Nothing is proven or refuted where flags do not take turns: such a run stops, or is out of order."""
+    """Nothing is proven or refuted where flags do not alternate: such a run stops, or is out of order."""
     assert answer_of(kernel(products, stored)) is answer
 
 
@@ -123,7 +123,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_flags_that_do_not_take_turns_prove_nothing(what: str) -> None:
+def test_flags_that_do_not_alternate_prove_nothing(what: str) -> None:
     assert OTHERS[what] != OTHER
     assert answer_of(OTHERS[what]) is not Answer.PROVEN
 
