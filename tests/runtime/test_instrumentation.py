@@ -10,7 +10,18 @@ from pto_dialect.sanitize.checks import streams
 from pto_dialect.sanitize.checks.item_races import ItemRaces
 from pto_dialect.sanitize.instrument.core import InstrumentedCore
 
-METHODS = ("at", "inside", "in_body", "allocated", "aligned", "through", "fence", "hand_over", "maintain")
+METHODS = (
+    "at",
+    "inside",
+    "in_body",
+    "allocated",
+    "aligned",
+    "through",
+    "fence",
+    "hand_over",
+    "hand_over_tile",
+    "maintain",
+)
 STREAMS = ("reach", "goes_on")
 
 
