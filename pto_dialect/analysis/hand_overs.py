@@ -7,7 +7,7 @@ write-backs read, all of it.
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.ir.buffers.views import SetValidshapeOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
@@ -54,18 +54,11 @@ def _alternate(accumulator: SSAValue, ops: list[Operation]) -> bool:
         return False
     full = False
     for op in ops:
-        if _ancestor_in(block, op) is None or _is_product(op) == full:
+        if block.find_ancestor_op_in_block(op) is None or _is_product(op) == full:
             return False
         if op in changing:
             full = not full
     return not full
-
-
-def _ancestor_in(block: Block, op: Operation) -> Operation | None:
-    at: Operation | None = op
-    while at is not None and at.parent is not block:
-        at = at.parent_op()
-    return at
 
 
 def _move_all(accumulator: SSAValue, ops: list[Operation]) -> bool:

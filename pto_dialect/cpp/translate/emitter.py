@@ -121,9 +121,11 @@ class FunctionEmitter:
 
     def _note_entries(self, groups: Sequence[RawGroup]) -> None:
         tensor = next((one for one in groups if one.kind == "global"), None)
-        for queue in groups if tensor is not None else ():
-            if queue.kind == "pipe" and tensor is not None:
-                known = Group(tensor.kind, tensor.fields, tensor.descriptor, ())
+        if tensor is None:
+            return
+        known = Group(tensor.kind, tensor.fields, tensor.descriptor, ())
+        for queue in groups:
+            if queue.kind == "pipe":
                 self._entries.setdefault(queue.descriptor, known)
 
     def entry_of(self, queue: Group) -> Group | None:

@@ -130,10 +130,9 @@ class LocalMemory:
     def _refuse_change(self, instruction: Instruction, address: LocalAddress | None) -> None:
         for place in alternatives(address) if address is not None else ():
             if isinstance(place.root, str) and not self.module.is_static_of_function(place.root):
-                is_guard = place.root.startswith("_ZGVZ")
-                name = plain_name(place.root)
-                what = f"the initial value of the static variable {name} is not constant" if is_guard else None
-                what = what or f"the global variable {name} is changed"
+                what = f"the global variable {plain_name(place.root)} is changed"
+                if place.root.startswith("_ZGVZ"):
+                    what = f"the initial value of the static variable {plain_name(place.root)} is not constant"
                 raise MemoryError_(instruction, what, "use an argument or a local variable")
 
     def _cells_of(self, address: Address, instruction: Instruction) -> Cells:
