@@ -128,6 +128,16 @@ class PtoCommand(click.Command):
         finally:
             put_all_aside()
 
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Errors show the usage of the sub-command."""
+        from .subcommand_help import help_of  # deferred: start-up
+
+        own = help_of(ctx)
+        if own is None:
+            super().format_usage(ctx, formatter)
+        else:
+            formatter.write_usage(ctx.command_path, own.usage)
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A sub-command of ``pto`` has help of its own."""
         from .subcommand_help import help_of, write_help  # deferred: start-up

@@ -207,7 +207,13 @@ class OptCommand(PtoCommand):
     help="Let a resident process execute the call, as with PTO_SERVER=1.",
 )  # fmt: skip
 @watch_option
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes for many inputs.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes for many inputs, at most one for each processor.",
+)
 @force_option
 @color_option
 @click.option(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-    help="Processes that share the pipelines.",
+    help="Processes that share the pipelines, at most one for each processor.",
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=80, show_default=True, help="Limit of programs that run.")
 @click.option(
@@ -68,7 +68,7 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
     Exit code: 0 if a pipeline is right, 1 if none is or the proof fails, 2 if the command line is wrong.
     """
-    from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
+    from pto_dialect.driver.jobs import WorkerError, bounded  # deferred: start-up
     from pto_dialect.driver.launch.document import LaunchError  # deferred: start-up
     from pto_dialect.driver.report import render  # deferred: start-up
     from pto_dialect.driver.tune.space import SpaceError  # deferred: start-up
@@ -76,6 +76,8 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
     if not os.path.isfile(path):
         raise click.UsageError(f"no such file: '{path}'", ctx)
     check_cycle_table(ctx, given["cycle_table"])
+    given["jobs"], note = bounded(given["jobs"])
+    write_stderr(note)
     try:
         bench, steps = _search(path, given)
     except SpaceError as error:

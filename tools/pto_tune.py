@@ -51,7 +51,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("--atol", type=NumberRange(min=0), help="Absolute tolerance of results.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-    help="Processes that share the candidates.",
+    help="Processes that share the candidates, at most one for each processor.",
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Limit of candidates.")
 @output_format_option("Form of the result.", ("text", "json"))
@@ -71,7 +71,7 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
 
     Exit code: 0 if a candidate is right, 1 if none is, 2 if the command line or the launch file is wrong.
     """
-    from pto_dialect.driver.jobs import WorkerError  # deferred: start-up
+    from pto_dialect.driver.jobs import WorkerError, bounded  # deferred: start-up
     from pto_dialect.driver.launch.document import LaunchError  # deferred: start-up
     from pto_dialect.driver.report import render  # deferred: start-up
     from pto_dialect.driver.tune.measure import mark_front  # deferred: start-up
@@ -80,6 +80,8 @@ def main(ctx: click.Context, path: str, **given: Any) -> None:
     from pto_dialect.driver.tune.unused import check_names  # deferred: start-up
 
     _check(ctx, path, given)
+    given["jobs"], note = bounded(given["jobs"])
+    write_stderr(note)
     tuner = _tuner(path, given)
     try:
         document = _document(path, given)

@@ -61,8 +61,8 @@ def routed(words: "list[str]", completing: bool = False) -> "tuple[Subcommand | 
         return None, "", [first, *words[1:]] if words else []
     rest = words[1:]
     # A request for help is no value of the options before it.
-    if rest[:1] in (["-h"], ["-help"], ["--help"]):
-        return found, first, rest
+    if rest[:1] in (["-h"], ["-help"], ["--help"]) or (first == "explain" and not rest):
+        return found, first, rest or ["--help"]
     if first == "explain":
         # A question needs no quotes.
         end = next((at for at, word in enumerate(rest) if word.startswith("-")), len(rest))

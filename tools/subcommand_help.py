@@ -62,10 +62,12 @@ _HELPS = {
         passes=True,
     ),
     "explain": SubcommandHelp(
-        "WORD",
-        "Explain a rule, an operation, a type or another name; other words search the operations.\n\n"
+        "[OPTIONS] WORD [PART]...",
+        "Explain an operation, a rule, a type, a pass or another name; other words search for one.\n\n"
+        "PART shows only this part of a page: pto explain tadd operands. A part of a page of the documentation follows "
+        "a #: pto explain cycles#your-own-measurements.\n\n"
         "pto opt --list-rules and pto opt --list-ops list the names.",
-        frozenset(),
+        _names("format"),
     ),
     "debug": SubcommandHelp(
         "[OPTIONS] FILE",

@@ -11,7 +11,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
 
 from .inputs import Input
-from .jobs import default_jobs
+from .jobs import default_jobs, processors
 from .options import Options
 from .output import write_module
 from .pipeline import kept_result, process_input
@@ -102,7 +102,7 @@ def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
 
 
 def _check(inputs: Sequence[Input], task: Task, jobs: int) -> Generator[FileResult]:
-    jobs = min(jobs, len(inputs))
+    jobs = min(jobs, len(inputs), processors())
     if jobs > 1:
         from .workers import in_parallel  # deferred: start-up
 

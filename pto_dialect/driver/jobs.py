@@ -17,7 +17,19 @@ class WorkerError(RuntimeError):
 
 def default_jobs(inputs: Sequence[Input]) -> int:
     """One process for little work, else one for each processor this process may use."""
-    if len(inputs) < 2 or total_size(inputs) < PARALLEL_BYTES:
-        return 1
+    return 1 if len(inputs) < 2 or total_size(inputs) < PARALLEL_BYTES else processors()
+
+
+def processors() -> int:
+    """How many processors this process may use. More processes than that take more time and memory for nothing."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def bounded(jobs: int) -> tuple[int, str]:
+    """``jobs``, but at most one for each processor, and a note where these are fewer, else nothing."""
+    most = processors()
+    if jobs <= most:
+        return jobs, ""
+    those = "1 processor is usable, so 1 process runs" if most == 1 else f"{most} processors are usable, so as many run"
+    return most, f"note: -j {jobs}: {those}\n"

@@ -64,7 +64,7 @@ def test_json_has_one_spelling(module: str) -> None:
         ("check", "--verify-diagnostics", "--print-op-generic"),
         ("fix", "--unsafe", "--lower"),
         ("lower", "--lower", "--fix"),
-        ("explain", "Usage: pto explain WORD", "--target"),
+        ("explain", "Usage: pto explain [OPTIONS] WORD [PART]...", "--target"),
         ("launch", "--results", "--arg "),
         ("debug", "--break-on-finding", "--results"),
     ],
@@ -90,4 +90,4 @@ def test_a_request_for_help_is_no_name_to_explain() -> None:
         check=False,
         cwd=ROOT,
     )
-    assert done.returncode == 0 and done.stdout.startswith("Usage: pto explain WORD\n")
+    assert done.returncode == 0 and done.stdout.startswith("Usage: pto explain [OPTIONS] WORD [PART]...\n")

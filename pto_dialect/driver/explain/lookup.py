@@ -35,7 +35,8 @@ class Found(NamedTuple):
 def explain(word: str) -> str:
     """The text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one of its
     enumerators, a clause, a pipe, a memory, a location, a layout, a target; a page of the documentation or a part of it
-    (``docs/cycles.md``, ``cycles``, ``cycles#your-own-measurements``); else the results of a search.
+    (``docs/cycles.md``, ``cycles``, ``cycles#your-own-measurements``); an operation of a core dialect, a pass; sections
+    of one of these pages (``tadd#operands``, ``tadd syntax example``); else the results of a search.
 
     Raises :class:`UnknownWordError` with similar names.
     """
@@ -76,6 +77,21 @@ def explain_json(word: str) -> str:
 def look_up(word: str) -> Found:
     """What ``word`` names. Raises :class:`UnknownWordError`."""
     word = word.strip()
+    found = _named(word) or _part(word)
+    if found is not None:
+        return found
+    from .rules import known_rules  # deferred: start-up
+    from .terms import terms  # deferred: start-up
+
+    names = [name for name in terms() if f"pto.{name}" not in OPS]
+    near = did_you_mean(word, [*OPS, *known_rules(), *names], _MOST)
+    if near and " " not in word and not _is_question(word):
+        raise UnknownWordError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
+    return _found(word, near)
+
+
+def _named(word: str) -> Found | None:
+    """What exactly ``word`` names; ``None`` for nothing."""
     name = operation_named(word)
     if name is not None:
         from .operation import operation_page  # deferred: start-up
@@ -92,18 +108,46 @@ def look_up(word: str) -> Found:
     key = word.lower().removeprefix("!").removeprefix("#").partition("<")[0].strip()
     if key in known:
         return Found("term", key, known[key]())
+    return _guide(word)
+
+
+def _guide(word: str) -> Found | None:
+    """A page of the documentation, or a name from elsewhere."""
+    from .other_names import other_page  # deferred: start-up
     from .search.guides import UnknownPartError, page_text  # deferred: start-up
 
     try:
-        page = page_text(word)
+        text = page_text(word)
     except UnknownPartError as error:
+        if other_page(word.partition("#")[0]) is not None:
+            return None
         raise UnknownWordError(str(error)) from None
-    if page is not None:
-        return Found("page", word, text=page)
-    near = did_you_mean(word, [*OPS, *rules, *(name for name in known if f"pto.{name}" not in OPS)], _MOST)
-    if near and " " not in word and not _is_question(word):
-        raise UnknownWordError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
-    return _found(word, near)
+    if text is not None:
+        return Found("page", word, text=text)
+    page = other_page(word)
+    return Found("term", page.title, page) if page is not None else None
+
+
+def _part(word: str) -> Found | None:
+    """Sections of a page: ``tadd#operands``, of an operation also ``tadd operands``; ``None`` for other words."""
+    from .other_names import other_page  # deferred: start-up
+    from .parts import UnknownSectionError, part_of  # deferred: start-up
+
+    name, mark, wanted = word.partition("#") if "#" in word.lstrip("#!") else word.partition(" ")
+    if not name or not wanted.strip() or (mark == " " and operation_named(name) is None and other_page(name) is None):
+        return None
+    found = _named(name)
+    if found is None:
+        return None
+    page = found.page or other_page(name)
+    if page is None:
+        raise UnknownWordError(f"the page of {found.name} has no parts")
+    try:
+        return Found("term" if found.page is None else found.kind, found.name, part_of(page, wanted))
+    except UnknownSectionError as error:
+        if mark == " ":
+            return None
+        raise UnknownWordError(str(error)) from None
 
 
 def operation_named(word: str) -> str | None:
@@ -128,9 +172,13 @@ def _found(question: str, near: list[str]) -> Found:
 
     documents = search(question)
     if not documents:
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-ops and --list-rules list all names"
+        hint = (
+            f"; did you mean {' or '.join(near)}?"
+            if near
+            else "; pto opt --list-ops and pto opt --list-rules list all names"
+        )
         raise UnknownWordError(f"there is nothing called '{question}'{hint}")
-    rows = tuple((document.key, document.kind, document.summary) for document in documents)
+    rows = tuple((one.key, one.kind, one.summary or "; ".join(one.phrases[:2])) for one in documents)
     return Found("results", question, results=rows)
 
 
@@ -140,4 +188,4 @@ def _results(found: Found) -> Page:
 
     rows = tuple((f"`{key}`", kind, about) for key, kind, about in found.results)
     sections = (Section("Results", (Table(("name", "kind", "about"), rows),)),)
-    return Page(f"'{found.name}' is no name; use --explain with one of these", "", sections)
+    return Page(f"'{found.name}' is no name; these have to do with it", "", sections)

@@ -19,10 +19,15 @@ def _slots(slots: tuple[CoreSlot, ...]) -> str:
     return ", ".join(f"`{slot.name}` {cell(slot.kind.label)}{_ARITY[slot.arity]}" for slot in slots) or "–"
 
 
+def runs(name: str) -> bool:
+    """Whether ``pto-run`` executes an operation."""
+    # What ends a region runs as a part of the operation around it.
+    return name in _ENDS or find(name) is not None
+
+
 def _row(name: str) -> tuple[str, ...]:
     wanted = constraints_of(name)
-    # What ends a region runs as a part of the operation around it.
-    note = "" if name in _ENDS or find(name) is not None else " (does not run)"
+    note = "" if runs(name) else " (does not run)"
     return f"`{name}`{note}", _slots(wanted.operands), _slots(wanted.results), _slots(wanted.attributes)
 
 

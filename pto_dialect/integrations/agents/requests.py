@@ -80,10 +80,11 @@ class Requests:
         ended = self._calls.command(source, "run", options, settings=True)
         return self._with_edits(_ran(ended, source), source, ended, False)
 
-    def explain(self, name: str) -> Answer:
+    def explain(self, name: str, part: str = "") -> Answer:
         """Explain an operation, a rule, a type, an attribute, a pass or a term: syntax, operands, constraints, example.
-        A page of the documentation is named as docs/sanitizers.md."""
-        word = _word(name)
+        With part only these parts of the page, such as "syntax, operands, example". A page of the documentation is
+        named as docs/sanitizers.md."""
+        word = f"{_word(name)}#{part}" if part.strip() else _word(name)
         ended = self._calls.function("pto_dialect.tools.start:pto", "explain", word, "--color", "never")
         expect_result(ended)
         return {"text": clipped(ended.out, MOST_PAGE)}

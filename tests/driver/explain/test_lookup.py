@@ -14,7 +14,9 @@ from pto_dialect.driver.explain.search.guides import GUIDES, page_text, slug
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
+from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.targets.tile_layouts import NZ_ACC, ZZ_SCALE
+from pto_dialect.verify.core.table import CORE_NAMES
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -133,3 +135,47 @@ def test_places_of_blocks_are_those_of_numpy() -> None:
 def test_blocks_have_the_bytes_of_their_elements() -> None:
     assert order(NZ_ACC).startswith("Blocks of 16 x 16 elements of 32 bits (1024 bytes)")
     assert order(ZZ_SCALE).startswith("Blocks of 16 x 2 elements of 8 bits (32 bytes)")
+
+
+def test_parts_of_a_page_are_shown_alone() -> None:
+    """By the whole title or its beginning, in the order of the page, after a # or a blank."""
+    page = explain("tadd")
+    operands = explain("tadd operands")
+    assert operands == explain("pto.tadd#Operands")
+    heading, _, table = operands.partition("\n\nOPERANDS\n")
+    assert heading == page.splitlines()[0] and f"OPERANDS\n{table}" in page
+    both = explain("tadd#related, element-types")
+    assert [line for line in both.splitlines() if line.isupper()] == ["ELEMENT TYPES", "RELATED OPERATIONS"]
+    assert [one["title"] for one in json.loads(explain_json("tadd mistake"))["sections"]] == ["A mistake"]
+    assert explain("!pto.tile_buf#example").startswith("!pto.tile_buf: ")
+    assert "OVERVIEW" not in explain("scf.for syntax")
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("tadd#operand,foo", "the page of pto.tadd has no part 'foo'; its parts are mechanism, example"),
+        ("tadd#syntx", "did you mean syntax"),
+        ("race-raw#source", "the page of race-raw has no parts"),
+        ("assign-memory#foo", "its parts are overview, syntax, options"),
+        ("cycles#foo", "docs/cycles.md has no part 'foo'"),
+    ],
+)
+def test_unknown_parts_are_refused_with_the_known_ones(word: str, message: str) -> None:
+    with pytest.raises(UnknownWordError, match=message):
+        explain(word)
+
+
+def test_other_words_after_an_operation_are_a_search() -> None:
+    assert explain("tadd of two rows").startswith("'tadd of two rows' is no name")
+    assert explain("tadd#").startswith("'tadd#' is no name")
+
+
+def test_every_core_operation_and_pass_is_explained() -> None:
+    for name in (*CORE_NAMES, *PASS_TABLE):
+        assert explain(name).splitlines()[0].startswith((f"{name}: ", "# ")), name
+    assert "%lhs     a signless integer or index" in explain("arith.cmpi operands")
+    assert explain("return").startswith("func.return: Return from a function.\n")
+    assert '"scf.if"(%condition) ({ .. }) : (T) -> (T)' in explain("scf.if#syntax")
+    assert "rows" in explain("tile-loops#options") and explain("tile-loops").startswith("# ")
+    assert [row["about"] for row in json.loads(explain_json("ceil div"))["results"] if row["kind"] == "core operation"]

@@ -157,6 +157,9 @@ def test_names_are_found_and_explained(folder: Path) -> None:
         found = (await call("search_operations", question="matrix multiply"))["found"]
         assert found[0]["name"] == "pto.tmatmul"
         assert "pto.tmatmul ins(" in (await call("explain", name=found[0]["name"]))["text"]
+        part = (await call("explain", name=found[0]["name"], part="syntax"))["text"]
+        assert "pto.tmatmul ins(" in part and "MECHANISM" not in part
+        assert "has no part 'sintax'" in str(await call("explain", name="tadd", part="sintax"))
         assert (await call("search_operations", question="qqqqq"))["found"] == []
 
     served(folder, use)
