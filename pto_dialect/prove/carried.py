@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.arithmetic import FOLDS
+from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core_dialects.structured import is_unsigned
 
 from .expressions import (
@@ -89,9 +90,12 @@ class Bounds:
 
 
 def bind_carried(numbers: Numbers, op: Operation, bounds: Bounds) -> None:
-    """States the counter of a loop and the numbers that it carries."""
+    """States the counter of a loop, the number of the iteration, and the numbers that it carries."""
     body = op.regions[0].block
     numbers.bind(body.args[0], bounds.counter)
+    for one in body.ops:
+        if _counts_iterations(one, op):
+            numbers.bind(one.results[0], symbol(bounds.ordinal))
     carried, initial, ends = body.args[1:], op.operands[3:], _ends(op)
     wanted = [index for index, value in enumerate(carried) if width_of(value.type)]
     if not wanted or len(ends) < len(carried):
@@ -104,6 +108,18 @@ def bind_carried(numbers: Numbers, op: Operation, bounds: Bounds) -> None:
     starts = {index: numbers.number(initial[index]) for index in wanted}
     for index in wanted:
         numbers.bind(carried[index], _closed(index, holders, starts, steps, bounds.ordinal))
+
+
+def _counts_iterations(op: Operation, loop: Operation) -> bool:
+    """Whether an operation divides what the counter of a loop has grown by the step, as ``double-buffer`` does."""
+    counter, (low, _, step) = loop.regions[0].block.args[0], loop.operands[:3]
+    if op.name != "arith.divui" or op.operands[1] is not step:
+        return False
+    grown = op.operands[0]
+    if grown is counter:
+        return constant_of(low) == 0
+    since = grown.owner
+    return isinstance(since, Operation) and since.name == "arith.subi" and [*since.operands] == [counter, low]
 
 
 class Repetition:

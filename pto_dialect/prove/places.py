@@ -58,8 +58,9 @@ class Place:
     ``offset`` is its first byte in ``root`` (``None`` where that is not known), ``extent`` the bytes that it covers
     (``None`` for pointers and views, and where nothing is known), ``sure`` how many of the first of them an operation
     on the whole handle must touch. ``sides`` are those of a part of ``frame``, ``strides`` the bytes from one index to
-    the next of each dimension of a view, ``shape`` its sizes, ``unit`` the bytes of an element. ``certain`` states that
-    nothing was widened."""
+    the next of each dimension of a view, ``shape`` its sizes, ``unit`` the bytes of an element. ``slot`` is the first
+    byte of a multi-buffer and the number of its slot that begins at ``offset``. ``certain`` states that nothing was
+    widened."""
 
     space: str
     root: Hashable
@@ -71,6 +72,7 @@ class Place:
     strides: tuple[Expr | None, ...] = ()
     shape: tuple[Expr | None, ...] = ()
     unit: int = 1
+    slot: tuple[Expr, Expr] | None = None
     condition: Condition = TRUE
     certain: bool = True
 
@@ -239,7 +241,8 @@ class Places:
             return replace(place, offset=None, certain=False)
         extent, sure = self._tile_size(kind)
         pitch = slot_pitch(kind, self.profile.arch)
-        return replace(place, offset=place.offset.plus(number, pitch), extent=extent, sure=sure)
+        slot = (place.offset, number)
+        return replace(place, offset=place.offset.plus(number, pitch), extent=extent, sure=sure, slot=slot)
 
     def _part(self, place: Place, op: Operation, value: SSAValue) -> Place:
         """Some rows and columns of a tile."""
@@ -259,10 +262,24 @@ class Places:
         inside = column.value is None or 0 <= column.value <= line - columns
         frame = _frame("tile", place.root, place.offset, Expr(line), Expr(size)) if inside else None
         first = place.offset.plus(row, line * size).plus(column, size)
-        sides = ((row, Expr(rows)), (column, Expr(columns)))
+        sides: Sides = ((row, Expr(rows)), (column, Expr(columns)))
+        if frame is None and None not in (row.value, column.value) and inside:
+            frame, sides = self._in_slot(place, source, sides)
         extent = Expr(((rows - 1) * line + columns) * size)
         sure = min(columns * size, _sure_bytes(result)) if DYNAMIC not in (result.valid_rows, result.valid_cols) else 0
         return replace(place, offset=first, extent=extent, sure=sure, frame=frame, sides=sides)
+
+    def _in_slot(self, place: Place, tile: TileBufType, sides: Sides) -> tuple[Hashable, Sides]:
+        """Coordinates for parts of all slots of a multi-buffer, of which the first is the number of the slot."""
+        pitch, size = slot_pitch(tile, self.profile.arch), byte_width(tile.element)
+        (row, rows), _ = sides
+        beyond = row.value is None or rows.value is None or not 0 <= row.value <= _lines(tile) - rows.value
+        if place.slot is None or beyond or size is None:
+            return None, sides
+        if place.offset != place.slot[0].plus(place.slot[1], pitch):
+            return None, sides
+        frame = _frame("slots", place.root, place.slot[0], Expr(pitch), Expr(_columns(tile)), Expr(size))
+        return frame, ((place.slot[1], Expr(1)), *sides)
 
     def _framed(self, place: Place, op: Operation, value: SSAValue) -> Place:
         strides = tuple(self.numbers.number(one) for one in listed(op, "strides"))
@@ -315,6 +332,16 @@ def _spanned(place: Place, sides: Sides) -> Place:
     row = sizes[-1] if numbers[-1] == place.unit else 1
     sure = place.unit * (row or 0) if all(size is not None and size > 0 for size in sizes) else 0
     return replace(place, offset=first, extent=span.plus(place.unit), sure=sure)
+
+
+def _lines(tile: TileBufType) -> int:
+    """Rows of a tile in memory."""
+    return tile.rows if tile.blayout == "row_major" else tile.cols
+
+
+def _columns(tile: TileBufType) -> int:
+    """Elements of a row of a tile in memory."""
+    return tile.cols if tile.blayout == "row_major" else tile.rows
 
 
 def _frame(kind: str, root: Hashable, *numbers: Expr | None) -> Hashable:

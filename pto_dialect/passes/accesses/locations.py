@@ -270,7 +270,9 @@ class HandleLocations:
             start = location.start + slot.constant_value * size
             return location._replace(start=start, stop=start + size)
         kind = named(op, "source").type
-        frame = (SLOTS, location.root, location.start, kind.count if isinstance(kind, MultiTileBufType) else 0)
+        form = _form(result) if isinstance(result, TileBufType) else ()
+        count = kind.count if isinstance(kind, MultiTileBufType) else 0
+        frame = (SLOTS, location.root, location.start, *form, count)
         self.indices.setdefault(slot, []).append(named(op, "slot"))
         return location._replace(frame=frame, sides=(Extent(slot, AffineExpr(1)),))
 
@@ -280,15 +282,17 @@ class HandleLocations:
         result = op.results[0].type
         if not isinstance(source, TileBufType) or not isinstance(result, TileBufType) or len(offsets) != 2:
             return location.part
-        if location.sides and not (isinstance(location.frame, tuple) and location.frame[0] == "tile"):
+        kind = location.frame[0] if isinstance(location.frame, tuple) else None
+        if location.sides and kind not in ("tile", SLOTS):
             return location.part
         sizes = [AffineExpr(int(size.value.data)) for size in op.attributes["sizes"]]  # pyright: ignore
+        if kind == SLOTS:
+            return _part_of_slot(location, offsets, sizes)
         if location.sides:
             offsets = [side.start.plus(offset) for side, offset in zip(location.sides, offsets, strict=True)]
             frame = location.frame
         else:
-            geometry = (source.rows, source.cols, byte_width(source.element), source.blayout, source.slayout)
-            frame = ("tile", location.root, location.start, *geometry)
+            frame = ("tile", location.root, location.start, *_form(source))
         part = location._replace(frame=frame, sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=True)))
         return _bytes_of_rows(part, source)
 
@@ -304,6 +308,20 @@ class HandleLocations:
             return location.part
         offsets, sizes = ([self.sums.expression_of(v) for v in listed(op, name)] for name in ("offsets", "sizes"))
         return location._replace(sides=tuple(Extent(*pair) for pair in zip(offsets, sizes, strict=False)))
+
+
+def _form(tile: TileBufType) -> tuple[Hashable, ...]:
+    """Where the elements of a tile lie from its start on."""
+    return tile.rows, tile.cols, byte_width(tile.element), tile.blayout, tile.slayout
+
+
+def _part_of_slot(
+    location: MemoryLocation, offsets: Sequence[AffineExpr], sizes: Sequence[AffineExpr]
+) -> MemoryLocation:
+    """Rows and columns of a slot, or of a part of one; the slot is the first side."""
+    slot, *around = location.sides
+    starts = [side.start.plus(offset) for side, offset in zip(around, offsets, strict=True)] if around else offsets
+    return location._replace(sides=(slot, *(Extent(*pair) for pair in zip(starts, sizes, strict=True))))
 
 
 def _without_duplicates(locations: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:

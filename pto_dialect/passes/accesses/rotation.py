@@ -27,7 +27,7 @@ class Rotation(NamedTuple):
 def rotation_of(location: MemoryLocation, sums: AffineAnalysis) -> Rotation | None:
     """The index of a rotating slot; ``None`` for other locations, and for a slot with a constant index."""
     frame = location.frame
-    if not isinstance(frame, tuple) or frame[0] != SLOTS or len(location.sides) != 1:
+    if not isinstance(frame, tuple) or frame[0] != SLOTS or not location.sides:
         return None
     rotation = sums.as_remainder(location.sides[0].start)
     return None if rotation is None else Rotation(*rotation)

@@ -239,7 +239,7 @@ class Follower(Runner):
                 distance = iteration_distance(access.location, location, self.later)
                 if distance is not None and distance >= channel:
                     return True
-            elif location.sides == access.location.sides == channel:
+            elif location.sides[:1] == access.location.sides[:1] == channel:
                 return True
         return False
 
@@ -261,6 +261,7 @@ class Follower(Runner):
             and one.leaf.pipe != leaf.pipe
             and one.location.frame == location.frame
             and one.location.alias.is_certain
+            and _meets(location, one.location)
             and _rotates(rotation_of(one.location, self.later.sums), index.modulus, iteration)
             and implied(one, access, leaf, state)
             for one in state.earlier(location)
@@ -274,6 +275,13 @@ class Follower(Runner):
 
     def _range(self, value: SSAValue) -> tuple[float, float]:
         return self.reader.ranges.get(value, ANY)
+
+
+def _meets(filled: MemoryLocation, used: MemoryLocation) -> bool:
+    """Whether two parts of one slot have elements in common in every iteration, as far as is known."""
+    (_, *filled_sides), (_, *used_sides) = filled.sides, used.sides
+    constant = all(number.constant_value is not None for side in filled_sides for number in side)
+    return not used_sides or (constant and (not filled_sides or filled_sides == used_sides))
 
 
 def _rotates(index: Rotation | None, modulus: int, iteration: Iteration) -> bool:

@@ -39,7 +39,7 @@ def chosen_by(location: MemoryLocation) -> Chosen | None:
     """The multi-buffer and the index of a slot that only a run determines."""
     frame = location.frame
     if isinstance(frame, tuple) and frame[0] == SLOTS and location.sides and location.sides[0].start.terms:
-        return frame, location.sides
+        return frame, location.sides[:1]
     return None
 
 

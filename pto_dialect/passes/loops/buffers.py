@@ -33,6 +33,7 @@ from pto_dialect.verify.engine.rule import read_rules
 
 from .copies import put
 from .fitting import slots_that_fit
+from .parts import parts_of, users_of
 
 _INDEX = IndexType()
 
@@ -81,7 +82,7 @@ class DoubleBufferPass(PtoPass):
 def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
     """The loop whose iterations may have a tile each; else the reason why they may not. ``None`` for tiles with which
     nothing could overlap: they have an address, no loop writes them, or only one pipe uses them."""
-    type_, users = tile.result.type, [use.operation for use in tile.result.uses]
+    type_, users = tile.result.type, users_of(tile.result)
     assert isinstance(type_, TileBufType)
     pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in _through_shapes(users)}
     if tile.addr is not None or len(pipes) < 2 or not any(_loops(op, tile.parent) for op in users):
@@ -90,10 +91,11 @@ def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
         # A slot would keep the sizes of the iteration before last.
         return "the loop sets its sizes"
     # Another handle may mean the tile of an iteration before.
-    if type_.compact or is_passed_on(tile.result, touches_memory):
-        return "another handle shows a part or another form of it"
+    if type_.compact or not all(touches_memory(op) for op in users):
+        return "another handle may show it"
     loop = _innermost(tile, users)
-    if loop is None and not any(_writes(op, tile.result) for op in users if _loops(op, tile.parent)):
+    handles: set[SSAValue] = {tile.result, *(part.result for part in parts_of(tile.result))}
+    if loop is None and not any(_writes(op, handles) for op in users if _loops(op, tile.parent)):
         return None
     if loop is None:
         return "it is used outside of its loop, or in several loops"
@@ -111,12 +113,12 @@ def _through_shapes(users: list[Operation]) -> list[Operation]:
     return found
 
 
-def _writes(op: Operation, tile: SSAValue) -> bool:
-    """Whether an operation writes a tile, as far as anyone knows."""
+def _writes(op: Operation, handles: set[SSAValue]) -> bool:
+    """Whether an operation writes what one of ``handles`` shows, as far as anyone knows."""
     if not isinstance(op, PtoOp):
         return True
     spec, groups = op_spec(type(op)), operand_groups(op)
-    return any(tile in groups.get(name, ()) for name in (*spec.writes, *spec.in_place))
+    return any(not handles.isdisjoint(groups.get(name, ())) for name in (*spec.writes, *spec.in_place))
 
 
 def _split(tile: AllocTileOp) -> None:
@@ -174,8 +176,9 @@ def _loops(op: Operation, block: Block | None) -> list[ForOp]:
 
 
 def is_written_first(tile: SSAValue, block: Block) -> bool:
-    """Whether the first operation of a block that uses a tile writes all of it and reads nothing of it."""
-    users = {use.operation for use in tile.uses}
+    """Whether the first operation of a block that uses a tile, or a part of it, writes all of it and reads nothing of
+    it."""
+    users = {*users_of(tile)}
     for op in block.ops:
         if op in users:
             if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL) or op_spec(type(op)).in_place:
@@ -212,7 +215,7 @@ def _slot(loop: ForOp, count: int) -> SSAValue:
 
 
 def _multiply(tile: AllocTileOp, slot: SSAValue, count: int) -> None:
-    """Replaces a tile by slots."""
+    """Replaces a tile by slots; parts that were taken before the loop are taken of each slot."""
     type_, hint = tile.result.type, tile.result.name_hint
     assert isinstance(type_, TileBufType)
     made = AllocMultiTileOp.create(
@@ -227,4 +230,13 @@ def _multiply(tile: AllocTileOp, slot: SSAValue, count: int) -> None:
     get = MultiTileGetOp.create(operands=[made.results[0], slot], result_types=[type_])
     get.results[0].name_hint = hint
     put(get, InsertPoint.after(slot.owner), tile)
+    after: Operation = get
+    for part in [part for part in parts_of(tile.result) if not _is_inside(part, get.parent)]:
+        part.detach()
+        Rewriter.insert_op(part, InsertPoint.after(after))
+        after = part
     Rewriter.replace_op(tile, [], [get.results[0]])
+
+
+def _is_inside(op: Operation, block: Block | None) -> bool:
+    return block is not None and block.is_ancestor(op)

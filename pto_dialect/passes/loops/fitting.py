@@ -20,6 +20,8 @@ from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.assign_memory.pack import bound
 from pto_dialect.passes.assign_memory.plan import memory_plans
 
+from .parts import users_of
+
 _GLOBAL = (Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 """Pipes that move tiles to and from global memory, which takes about twice as long as an operation on them."""
 
@@ -63,7 +65,7 @@ def slots_that_fit(
 def _gain(tile: AllocTileOp, loop: Operation, arch: str) -> tuple[int, bool, int]:
     """A number to compare what slots bring: the work from the first to the last use of a tile in an iteration. With
     one slot the next iteration begins all of it afterwards, with two it may begin before."""
-    users = {use.operation for use in tile.result.uses}
+    users = {*users_of(tile.result)}
     work = since = 0
     loaded = False
     for op in walk(loop):

@@ -128,11 +128,19 @@ def test_a_part_of_a_part() -> None:
 
 
 def test_a_part_of_a_slot_that_is_not_known() -> None:
-    """Its coordinates are those of a slot, not those of a tile: the rectangle is unknown."""
-    lines = [MANY, f"%x = pto.multi_tile_get %m[%i] : {MULTI} -> {T}", subview("x", T, "c2", "c8")]
-    (found,) = places("y", *lines)
-    assert found.frame is None and found.sides and not found.whole
-    assert (found.start, found.stop) == (1024, 1024 + 3 * 2048)
+    """Its coordinates are the number of the slot, the rows and the columns; those of a part of it add up."""
+    middle = "!pto.tile_buf<vec, 8x16xf32>"
+    lines = [
+        MANY,
+        f"%x = pto.multi_tile_get %m[%i] : {MULTI} -> {T}",
+        subview("x", T, "c2", "c8", "y", middle, "8, 16"),
+    ]
+    values, found = handles(*lines, subview("y", middle, "c1", "c4", "z"))
+    (slot,), (part,), (inner,) = (found.of(values[name]) for name in "xyz")
+    assert slot.frame == part.frame == inner.frame and slot.sides == part.sides[:1] == inner.sides[:1]
+    assert not part.whole and (part.start, part.stop) == (1024, 1024 + 3 * 2048)
+    rest = [[(side.start.constant_value, side.size.constant_value) for side in one.sides[1:]] for one in (part, inner)]
+    assert rest == [[(2, 8), (8, 16)], [(3, 4), (12, 8)]]
 
 
 VIEW = "%v = pto.make_tensor_view %p, shape = [%i, %c32], strides = [%c32, %c1] : !pto.tensor_view<?x?xf32>"

@@ -13,6 +13,8 @@ from pto_dialect.runtime.run.machine import RunOptions
 
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
 PART = "!pto.partition_tensor_view<16x64xf32>"
+FLAT = "!pto.tile_buf<vec, 8x64xf32>"
+HALF = f"%w = pto.subview %x[%c0, %c0] sizes [8, 64] : {TILE} -> {FLAT}"
 PROGRAM = f"""
 module attributes {{pto.target_arch = "a5"}} {{
 func.func @f(%a: !pto.ptr<f32>, %low: index, %high: index, %step: index) attributes {{pto.entry}} {{
@@ -61,6 +63,33 @@ def test_each_iteration_has_its_slot(count, low, high, step):
         assert np.array_equal(found, expected), schedule
 
 
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("outside", [False, True])
+def test_parts_of_a_tile_become_parts_of_its_slot(outside, target):
+    """Both halves get what the first operation makes of the upper one."""
+    lower = HALF.replace("%w", "%z").replace("[%c0", "[%c8")
+    text = program().replace("%c16 = ", "%c8 = arith.constant 8 : index\n  %c16 = ").replace('"a5"', f'"{target}"')
+    lines = f"pto.tadd ins(%w, %w : {FLAT}, {FLAT}) outs(%z : {FLAT})\n    pto.tmul"
+    text = text.replace("pto.tmul", lines)
+    before = "scf.for" if outside else "pto.tload"
+    text = text.replace(before, f"{HALF}\n  {lower}\n  {before}")
+    module, said = passed(text, "double-buffer", "assign-memory", "insert-sync")
+    assert not said
+    assert print_module(module).count("pto.alloc_tile") == 0
+    # One flag for each slot, and none for all of them.
+    assert "pto.wait_flag_dyn" in print_module(module) and "pto.wait_flag[<PIPE_MTE2>" not in print_module(module)
+    a = np.random.default_rng(3).uniform(-2, 2, (64, 64)).astype(np.float32)
+    expected = a.copy()
+    for part in expected.reshape(4, 16, 64):
+        part[8:] = part[:8] + part[:8]
+    expected **= 2
+    for schedule in ("text", "oldest", "newest", "random:1"):
+        found = a.copy()
+        options = RunOptions(schedule=Schedule.parse(schedule, strict=True))
+        Kernel(module, None, None, options).run([found, 0, 4, 1], 1)
+        assert np.array_equal(found, expected), schedule
+
+
 def test_flags_have_a_number_for_each_slot():
     module, _ = passed(program(), "double-buffer", "assign-memory", "insert-sync")
     assert "pto.wait_flag_dyn" in print_module(module)
@@ -72,10 +101,11 @@ def test_flags_have_a_number_for_each_slot():
         (f"pto.tadd ins(%x, %x : {TILE}, {TILE}) outs(%x : {TILE})", "", 1),
         ("", f"pto.tadd ins(%y, %y : {TILE}, {TILE}) outs(%y : {TILE})", 1),
         (f"pto.tabs ins(%y : {TILE}) outs(%x : {TILE})", "", 1),
-        ("%w = pto.subview %x[%c0, %c0] sizes [8, 64] : "
-         f"{TILE} -> !pto.tile_buf<vec, 8x64xf32>", "", 1),
+        (f"%w = pto.treshape %x : {TILE} -> !pto.tile_buf<vec, 8x128xf32>", "", 1),
+        (f"{HALF}\n    pto.tabs ins(%w : {FLAT}) outs(%w : {FLAT})", "", 1),
     ],
-    ids=["read before it is written", "used behind the loop", "carried to the next iteration", "seen in parts"],
+    ids=["read before it is written", "used behind the loop", "carried to the next iteration", "shown in another form",
+         "written in part first"],
 )  # fmt: skip
 def test_tiles_that_stay_one(before, after, left):
     module, _ = passed(program(before, after), "double-buffer")
