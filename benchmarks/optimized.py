@@ -13,6 +13,7 @@ through the commands `pto optimize` and `pto-run --cycles`.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -64,9 +65,10 @@ def by_hand(example: str, case: Case, target: str, options: list[str], folder: P
     name = case.program.removesuffix(".pto").removesuffix("_tiles")
     launch = ["--entry", case.entry, "--target", target, "--cycles=json", "--quiet", *options]
     forms = [FOLDER / example / f"{name.removesuffix('_plain')}_instructions.pto"] if target == "a5" else []
+    tiles, source = folder / "tiles.pto", FOLDER / example / f"{name}_by_hand.pto"
     if name.endswith("_plain"):
-        tiles = folder / "tiles.pto"
         source = FOLDER / example / f"{name.removesuffix('_plain')}.pto"
+    if source.is_file():
         passes = ["-p", "assign-memory,insert-sync", "--target", target]
         subprocess.run([*PTO, "opt", *passes, str(source), "-o", str(tiles)], capture_output=True, check=False)
         forms.append(tiles)
@@ -122,7 +124,7 @@ def main(names: list[str]) -> None:
             if wanted and example not in wanted:
                 continue
             for case in load(example)[0]:
-                if not case.program.endswith(".pto") or "_instructions" in case.program:
+                if not case.program.endswith(".pto") or re.search("_instructions|_by_hand", case.program):
                     continue
                 for target in case.targets:
                     try:

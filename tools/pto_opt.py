@@ -49,7 +49,13 @@ PROOF_REMARKS = ("prove-open", "prove-done")
 PASS_REMARKS = frozenset(
     (
         *("insert-sync-left-alone", "insert-sync-shared-flag", "order-proven", "order-undecided"),
-        *("double-buffer-one-slot", "fuse-loops-apart", "tile-cube-unchanged", "tile-loops-products"),
+        *(
+            "double-buffer-one-slot",
+            "fuse-loops-apart",
+            "join-transfers-unchanged",
+            "tile-cube-unchanged",
+            "tile-loops-products",
+        ),
     )
 )
 """Remarks that are shown without ``--pedantic``: a pass did not do what its name says."""

@@ -27,4 +27,7 @@ def cases(seed: int = 7) -> list[Case]:
         "tokens": TOKENS,
         "table_rows": POSITIONS,
     }
-    return [Case("rotary", "rotary.pto", f"{TOKENS}x{HEADS}x{WIDTH}, f16", data, ("y",), ("a2a3", "a5"), blocks=2)]
+    shapes = f"{TOKENS}x{HEADS}x{WIDTH}, f16"
+    return [
+        Case("rotary", f"rotary{kind}.pto", shapes, data, ("y",), ("a2a3", "a5"), blocks=2) for kind in ("", "_by_hand")
+    ]

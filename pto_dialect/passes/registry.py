@@ -93,6 +93,12 @@ PASS_TABLE: dict[str, PassEntry] = {
             }
         ),
     ),
+    "join-transfers": PassEntry(
+        "loops.join",
+        "JoinTransfersPass",
+        "one transfer for two of neighbouring columns",
+        changes=True,
+    ),
     "unroll": PassEntry(
         "loops.unroll",
         "UnrollPass",

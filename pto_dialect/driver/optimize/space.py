@@ -14,10 +14,12 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.queues import is_pop
 from pto_dialect.analysis.target import profile_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.cube.matmul import PhasedProductOp
 from pto_dialect.ir.scalar.query import CoreQueryOp
+from pto_dialect.passes.loops.join import has_joinable
 from pto_dialect.passes.registry import PASS_TABLE, parse_pipeline
 
 Ways = tuple[str, ...]
@@ -44,6 +46,7 @@ PRODUCTS = (
     "tile-cube{panel=128}",
     "tile-cube{panel=256}",
 )
+TRANSFERS = ("", "join-transfers")
 QUEUES = ("", "delay-pops")
 SLOTS = (
     "",
@@ -79,6 +82,8 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
         shared = [f"tile-loops{{rows={number} blocks={sharing}}}" for number in rows if sharing != "1"]
         ways = ("", *shared, *(f"tile-loops{{rows={number}}}" for number in rows))
         stages.append(Stage(ways, "", with_next=True))
+    if module is None or any(has_joinable(op) for op in ops if has_role(op, Role.FUNCTION)):
+        stages.append(Stage(TRANSFERS, TRANSFERS[-1]))
     if any(is_pop(op) for op in ops):
         stages.append(Stage(QUEUES, QUEUES[-1]))
     stages += [
