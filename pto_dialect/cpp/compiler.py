@@ -49,7 +49,14 @@ FLAGS = (
 
 TARGET_MACROS = {
     "a2a3": ("__NPU_ARCH__=2201", "PTO_NPU_ARCH_A2A3", "__CCE_AICORE__=220", "MEMORY_BASE"),
-    "a5": ("__NPU_ARCH__=3510", "PTO_NPU_ARCH_A5", "__CCE_AICORE__=310", "REGISTER_BASE", "__DAV_C310__"),
+    "a5": (
+        "__NPU_ARCH__=3510",
+        "PTO_NPU_ARCH_A5",
+        "__CCE_AICORE__=310",
+        "REGISTER_BASE",
+        "__DAV_C310__",
+        "PTO_URMA_SUPPORTED=",
+    ),
 }
 CORE_MACROS = {
     ("a2a3", "vector"): ("__DAV_VEC__", "__DAV_C220_VEC__"), ("a2a3", "cube"): ("__DAV_CUBE__", "__DAV_C220_CUBE__"),

@@ -41,6 +41,8 @@ _SWITCHES = {
     "vector": frozenset({"__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"}),
     "cube": frozenset({"__DAV_CUBE__", "__DAV_C220_CUBE__", "__DAV_C310_CUBE__"}),
 }
+_PIPE_MACRO = re.compile(r"^[ \t]*#[ \t]*(?:ifn?def|define|undef)[ \t]+PIPE_\w+", re.MULTILINE)
+"""A macro for a pipe, which is defined where a header has none: it says nothing about what the kernel uses."""
 _CUBE_WORD = re.compile(r"(TMATMUL|TGEMV|TileLeft|TileRight|TileAcc)\w*|TIMG2COL|TSTORE_FP|PIPE_(M|MTE1|FIX)")
 
 
@@ -97,7 +99,7 @@ def without_comments(text: str) -> str:
 
 def find_cores(text: str) -> tuple[str, ...]:
     """The cores that a kernel has code for, by what it names: ``vector``, ``cube`` or both."""
-    words = frozenset(_WORD.findall(without_comments(text)))
+    words = frozenset(_WORD.findall(_PIPE_MACRO.sub("", without_comments(text))))
     switched = [core for core in CORES if words & _SWITCHES[core]]
     if len(switched) == 2:
         return CORES

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import pto_dialect
 from pto_dialect.cpp.kernel import CppError
+from pto_dialect.runtime.errors import ProgramError
 from tools.pto_run import main as pto_run
 
 KERNEL = """\
@@ -97,10 +98,116 @@ def test_asynchronous_transfers_have_ended_where_they_are_waited_for(statement: 
     assert all(part.reshape(-1).tolist() == given[: ROWS * COLS].tolist() for part in parts)
 
 
-def test_a_session_that_is_chosen_at_run_time_is_refused() -> None:
-    chosen = "comm::AsyncSession other; if (ranks > 2) comm::BuildAsyncSession(scratch, workspace, other)"
-    with pytest.raises(CppError, match="the session is chosen at run time"):
-        run(f"{chosen}; int rank = 0; {LINES} comm::TPUT_ASYNC(to, from, other)", EMPTY)
+BUILT = "comm::BuildAsyncSession(scratch, workspace, other)"
+OTHER = "Tile<TileType::Vec, uint8_t, 1, 256> next; TASSIGN(next, 0x9000); comm::AsyncSession other;"
+ALL = f"for (int rank = 0; rank < ranks; ++rank) {{ {LINES} comm::TPUT_ASYNC(to, from, other).Wait(other); }}"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # Built in a branch, or for each transfer.
+        f"{OTHER} if (ranks > 2) {BUILT}; {ALL}",
+        f"{OTHER} if (ranks < 2) {BUILT}; " + ALL.replace("{ P", "{ if (ranks > 2) " + BUILT + "; P"),
+        # Two sessions with settings of their own.
+        f"{OTHER} if (ranks > 2) comm::BuildAsyncSession(next, workspace, other); else {BUILT}; {ALL}",
+        f"{OTHER} {BUILT}; if (ranks > 2) comm::BuildAsyncSession(next, workspace, other, 1); {ALL}",
+        # Other engines.
+        f"{OTHER} comm::BuildAsyncSession<comm::DmaEngine::URMA>(workspace, 1, other); {ALL}",
+        f"{OTHER} comm::BuildAsyncSession<comm::DmaEngine::RDMA>(scratch, workspace, 0, other); {ALL}",
+        f"{OTHER} comm::BuildAsyncSession<comm::DmaEngine::RDMA>(scratch, workspace, 1, 0, other); "
+        + ALL.replace("other).W", "other, rank).W"),
+    ],
+)
+def test_a_transfer_takes_the_session_that_was_built(statement: str) -> None:
+    given = -np.arange(PARTS.size, dtype=np.float32)
+    _, parts = run(statement, given)
+    assert all(part.reshape(-1).tolist() == given[: ROWS * COLS].tolist() for part in parts)
+
+
+def test_a_transfer_without_the_session_of_a_branch_ends_the_run() -> None:
+    with pytest.raises(ProgramError, match="the session is not built"):
+        run(f"{OTHER} if (ranks > 3) {BUILT}; {ALL}", EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (f"{OTHER} {ALL}", "the session is not built"),
+        (
+            f"{OTHER} for (int n = 1; n < ranks; ++n) comm::BuildAsyncSession(scratch, workspace + n, other); {ALL}",
+            "the session is chosen at run time",
+        ),
+        (
+            "Part more(parts, Part::Shape(ranks, cols), Part::Stride(cols, cols, cols, cols)); "
+            "comm::TPUT_ASYNC(more, more, session)",
+            "TPUT_ASYNC of several lines has no counterpart in .pto",
+        ),
+    ],
+)
+def test_other_transfers_are_refused(statement: str, message: str) -> None:
+    with pytest.raises(CppError, match=message):
+        run(statement, EMPTY)
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 100, 4096, 5000, 8191])
+@pytest.mark.parametrize("name", ["TPUT_ASYNC", "TGET_ASYNC"])
+def test_an_open_number_of_elements_is_moved(name: str, count: int) -> None:
+    """The number of elements is an argument: ``rows``."""
+    transfer = f"auto event = comm::{name}(to, from, session); event.Wait(session)"
+    kernel = pto_dialect.compile_cpp(
+        KERNEL,
+        defines={"STATEMENT": f"Part from = part(whole, 1, rows); Part to = part(parts + cols, 1, rows); {transfer}"},
+    )
+    whole, parts = np.arange(9000, dtype=np.float32), np.zeros(9000, np.float32)
+    tensors = {"whole": whole, "parts": parts, "workspace": np.zeros(64, np.uint8)}
+    pto_dialect.run(kernel.module, {**tensors, "ranks": 1, "rows": count, "cols": 7})
+    assert parts[7 : 7 + count].tolist() == list(range(count))
+    assert not parts[:7].any() and not parts[7 + count :].any()
+
+
+CCU = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+using Line = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>>;
+
+extern "C" __global__ AICORE void k(__gm__ float *whole, __gm__ float *parts, __gm__ uint64_t *slot, uint32_t rank) {
+  Line all[4];
+  for (int one = 0; one < 4; ++one) all[one] = Line(parts + one * 64);
+  comm::ParallelGroup<Line> group(all, 4, 2);
+  Line joined(whole);
+  Tile<TileType::Vec, float, 1, 64> tile, next;
+  TASSIGN(tile, 0x0);
+  TASSIGN(next, 0x1000);
+  TEXPANDS(tile, 7.0f);
+  comm::CcuTriggerContext context{reinterpret_cast<uint64_t>(slot), 13, rank, comm::CcuInputSource::SOURCE};
+  comm::STATEMENT;
+}
+"""
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+@pytest.mark.parametrize("source", ["AivStored", "HostManaged"])
+@pytest.mark.parametrize(
+    ("statement", "root"),
+    [
+        ("TGATHER<comm::CollEngine::CCU>(group, joined, tile, context)", False),
+        ("TREDUCE<comm::CollEngine::CCU>(group, joined, tile, next, comm::ReduceOp::Sum, context)", False),
+        ("TREDUCE<comm::CollEngine::CCU>(group, joined, tile, next, next, comm::ReduceOp::Max, context)", False),
+        ("TSCATTER<comm::CollEngine::CCU>(group, joined, tile, next, context)", True),
+        ("TBROADCAST<comm::CollEngine::CCU>(group, joined, tile, context)", True),
+    ],
+)
+def test_a_collective_of_the_ccu_stores_a_tile_and_begins(statement: str, root: bool, source: str, rank: int) -> None:
+    """What the CCU moves then is no part of the kernel. Only the root, here rank 2, stores for scattering."""
+    kernel = pto_dialect.compile_cpp(CCU, defines={"STATEMENT": statement, "SOURCE": source}, target="a5")
+    whole, parts, slot = np.zeros(64, np.float32), np.zeros(4 * 64, np.float32), np.zeros(1, np.uint64)
+    pto_dialect.run(kernel.module, {"whole": whole, "parts": parts, "slot": slot, "rank": rank})
+    assert slot.tolist() == [1 << 63 | 13]
+    stored = np.zeros((5, 64), np.float32)
+    if source == "AivStored" and (rank == 2 or not root):
+        stored[4 if root else rank] = 7
+    assert np.vstack([parts.reshape(4, 64), whole]).tolist() == stored.tolist()
 
 
 TASK = """\

@@ -8,6 +8,8 @@ A program is a list of declarations ``name = tile Vec f32 16x64 at=0 valid=?x8``
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from pto_dialect.cpp.errors import TranslationError
@@ -50,6 +52,19 @@ class RecordingEmitter:
         name = self.fresh(hint)
         self.lines.insert(0, f"{name} = {body}")
         return name
+
+    @contextmanager
+    def loop(self, begin: str, end: str, step: str) -> Iterator[str]:
+        counter = self.fresh("i")
+        self.emit(f"scf.for {counter} = {begin} to {end} step {step} {{")
+        yield counter
+        self.emit("}")
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        self.emit(f"scf.if {condition} {{")
+        yield
+        self.emit("}")
 
     def element(self, call: Call) -> str:
         return next(group.fields[0] for group in call.groups if group.kind == "global")
@@ -104,6 +119,9 @@ class RecordingEmitter:
         return True
 
     def is_visible(self, call: Call) -> bool:
+        return True
+
+    def is_argument(self, operand: Operand) -> bool:
         return True
 
     def is_same(self, first: Operand, second: Operand) -> bool:

@@ -14,7 +14,7 @@ from .operands import Operands, is_same
 from .scales import translate_scales
 from .statement import Named, statement
 from .table import MISSING, SEQUENCES, Role, Row, rows
-from .tensors import Tensor
+from .tensors import Tensor, with_known_sizes
 from .tiles import Tile, as_scratch, full_size, number_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ Given = Tile | Tensor | Named
 _SCALARS = frozenset(("pto.tload", "pto.tstore", "pto.tcvt"))
 """Operations that count single numbers of 4 bits in vector tiles, where the dialect counts pairs."""
 _FLOATS = {"half": "f16", "bfloat": "bf16", "float": "f32"}
+_SIGNALS = frozenset(("pto.comm.tnotify", "pto.comm.twait", "pto.comm.ttest"))
 _RESULTS = {"pto.comm.ttest": "i1"}
 """Types of results."""
 POWERS = frozenset(("pto.tpow", "pto.tpows"))
@@ -93,9 +94,7 @@ def _defaults(call: Call) -> dict[str, str]:
 
 
 def _row(called: str, groups: Sequence[Group], modes: dict[str, str], emitter: Emitter) -> Row:
-    of_ranks = any(group.kind == "group" for group in groups)
-    plain = called in rows() or called in MISSING
-    name = called if plain and not of_ranks else f"comm::{called}"
+    name = called if called in rows() or called in MISSING else f"comm::{called}"
     found = rows().get(name, ())
     for row in found:
         key, value = row.mode
@@ -202,6 +201,8 @@ def _adjusted(
         elif isinstance(source, Tile) and isinstance(destination, Tensor):
             source, destination = known.tensors.moved(source, destination)
         return {**given, "src": [source], "dst": [destination]}
+    if op.name in _SIGNALS:
+        return {**given, "signal": [_with_constant_sizes(one, call, emitter) for one in given["signal"]]}
     if op.name == "pto.tmov" and "Split" in modes.get("tovec", ""):
         _check_halves(given, emitter)
     if op.name == "pto.tquant.mx":
@@ -252,6 +253,16 @@ def _with_known_sizes(one: Given) -> Given:
         return one
     row, col = (size if (number := number_of(size)) is None else number for size in one.valid)
     return one._replace(valid=(row, col))
+
+
+def _with_constant_sizes(one: Given, call: Call, emitter: Emitter) -> Given:
+    """Returns a signal, whose sizes the dialect states."""
+    if not isinstance(one, Tensor):
+        return one
+    known = with_known_sizes(one)
+    if not all(isinstance(size, int) for size in known.sizes):
+        emitter.fail(f"{call.name} has a counterpart in .pto only if the sizes of its signal are constant")
+    return known
 
 
 def _is_float(one: Given) -> bool:

@@ -253,10 +253,6 @@ MISSING = {
     "TDEINTERLEAVE": "the dialect has no interleaving of tiles: write TGATHER with P0101 and P1010",
     "SET_QUANT_SCALAR": "scales of a queue are not translated",
     "SET_QUANT_VECTOR": "scales of a queue are not translated",
-    "comm::TGATHER": "collectives of the CCU are not translated",
-    "comm::TSCATTER": "collectives of the CCU are not translated",
-    "comm::TBROADCAST": "collectives of the CCU are not translated",
-    "comm::TREDUCE": "collectives of the CCU are not translated",
     "TPREFETCH_ASYNC": "asynchronous transfers are not translated",
     **dict.fromkeys(_REGISTERS.split(), "vector registers are not translated: use operations of tiles"),
 }

@@ -60,6 +60,13 @@ def tensor_of(group: Group, emitter: Emitter) -> Tensor:
     return Tensor(element, layout, address, tuple(known[:_RANK]), tuple(known[_RANK:]))
 
 
+def with_known_sizes(tensor: Tensor) -> Tensor:
+    """Returns a tensor whose type states the sizes that are constant."""
+    return tensor._replace(
+        sizes=tuple(size if (number := number_of(size)) is None else number for size in tensor.sizes)
+    )
+
+
 def are_pairs(between: Extent, within: Extent) -> bool:
     """Returns whether the strides between pairs of scales and within one may be 2 and 1, as instructions take them."""
     return number_of(between) in (2, None) and number_of(within) in (1, None)
@@ -132,6 +139,15 @@ class Tensors:
         type_ = f"!pto.partition_tensor_view<{dims}x{element_text(tensor.element)}>"
         taken = ", ".join(index_name(size, emitter) for size in (1, *sizes))
         at = f"{emitter.constant(number, 'index')}, {zero}, {zero}"
+        text = f"pto.partition_view {base.name}, offsets = [{at}], sizes = [{taken}] : {base.type} -> {type_}"
+        return Named(emitter.define(text, "part"), type_)
+
+    def elements_at(self, tensor: Tensor, first: str, count: int, call: Call) -> Named:
+        """Returns the part of one line that begins at the index ``first`` and has a constant number of elements."""
+        base, emitter = self.whole(tensor, call), self._emitter
+        type_ = f"!pto.partition_tensor_view<1x{count}x{element_text(tensor.element)}>"
+        at = f"{emitter.constant(0, 'index')}, {first}"
+        taken = f"{emitter.constant(1, 'index')}, {emitter.constant(count, 'index')}"
         text = f"pto.partition_view {base.name}, offsets = [{at}], sizes = [{taken}] : {base.type} -> {type_}"
         return Named(emitter.define(text, "part"), type_)
 
@@ -237,4 +253,4 @@ def _certainty(tensor: Tensor) -> str:
     return "" if LAYOUTS[tensor.layout] in found or tensor.layout.startswith("MX") else f", {CERTAIN}"
 
 
-__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of", "view_type"]
+__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of", "view_type", "with_known_sizes"]

@@ -1,7 +1,8 @@
-"""Asynchronous transfers between ranks: sessions, transfers, and the events that say that they have ended.
+"""Asynchronous transfers between ranks, and the events that say that they have ended.
 
-A session and an event of C++ are numbers, which identify the values of the dialect that they are. An event that is not
-waited for in the block where its transfer begins is waited for there at once.
+An event of C++ is a number, which identifies the value of the dialect that it is. An event that is not waited for in
+the block where its transfer begins is waited for there at once. A transfer of as many elements as a value says becomes
+transfers of constant numbers of them, which the dialect has alone.
 Source: docs/reference/execution.md, "Communication".
 """
 
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.ir.core.registry import op_class
 
-from .statement import Named, dictionary, group
-from .tensors import Tensor, tensor_of
-from .tiles import number_of, tile_of
+from .sessions import build_session, choices_of, prepare, session_at, value_of
+from .statement import Named, group
+from .tensors import Tensor, tensor_of, with_known_sizes
+from .tiles import index_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,78 +23,124 @@ if TYPE_CHECKING:
     from ..translate.interface import Call, Emitter, Operand
     from .operands import Operands
 
-_SESSION, _EVENT = "!pto.async_session", "!pto.async_event"
-_SETTINGS = ("sync_id", "block_bytes", "comm_block_offset", "queue_num", "channel_group_idx")
-_ANY_CHANNEL = 0xFFFFFFFF
+_EVENT = "!pto.async_event"
 _TRANSFERS = {"TPUT_ASYNC": "pto.comm.tput_async", "TGET_ASYNC": "pto.comm.tget_async"}
+_BLOCKS = (4096, 64, 1)
+"""Elements of the transfers that a transfer of an open number of elements becomes, one loop for each."""
 
 
-def _keep(value: Named, call: Call, emitter: Emitter) -> str:
-    """Returns the number of a value, which is not 0."""
+def _keep(event: Named, call: Call, emitter: Emitter) -> str:
+    """Returns the number of an event, which is not 0."""
     number = emitter.state.get("transfers", 0)
     assert isinstance(number, int)
     emitter.state["transfers"] = number + 1
-    emitter.state[f"transfer {number + 1}"] = (value, call)
+    emitter.state[f"transfer {number + 1}"] = (event, call)
     return emitter.constant(number + 1, "i64")
 
 
-def _kept(operand: Operand, type_: str, emitter: Emitter) -> Named | None:
-    """Returns the value with a number; nothing where the number is not constant."""
+def _kept(operand: Operand, emitter: Emitter) -> Named | None:
+    """Returns the event with a number; nothing where the number is not constant, or the event has ended."""
     found = emitter.state.get(f"transfer {operand.value}")
-    if isinstance(found, tuple) and found[0].type == type_ and emitter.is_visible(found[1]):
+    if isinstance(found, tuple) and emitter.is_visible(found[1]):
         return found[0]
     return None
 
 
-def _session_of(operand: Operand, emitter: Emitter) -> Named:
-    found = _kept(operand, _SESSION, emitter)
-    if found is None:
-        emitter.fail("the session is chosen at run time", "build the session in the function that uses it")
-    return found
-
-
-def _session(call: Call, emitter: Emitter, known: Operands) -> str:
-    """``BuildAsyncSession``: settings that are constant are attributes; the others only choose channels."""
-    if len(call.groups) != len(_SETTINGS) + 2:
-        emitter.fail("BuildAsyncSession without a scratch tile has no counterpart in .pto")
-    scratch = known.value(tile_of(call.groups[0], emitter), call)
-    workspace = Named(emitter.pointer(call.groups[1].operands[0], "ui8"), "!pto.ptr<ui8, gm>")
-    attributes: dict[str, str] = {}
-    for name, setting in zip(_SETTINGS, call.groups[2:], strict=True):
-        value = setting.operands[0].value
-        if isinstance(value, int) and value not in (-1, _ANY_CHANNEL):
-            kind = "i32" if name in ("sync_id", "queue_num", "channel_group_idx") else "i64"
-            attributes[name] = f"{value} : {kind}"
-    text = f"pto.comm.build_async_session({group([scratch, workspace])}){dictionary(attributes)} -> {_SESSION}"
-    return _keep(Named(emitter.define(text, "session"), _SESSION), call, emitter)
-
-
 def _transfer(call: Call, emitter: Emitter, known: Operands) -> str:
-    destination, source, session, *rest = call.groups
-    if rest or session.kind != "session" or not session.operands:
-        emitter.fail(f"{call.name} with a peer has no counterpart in .pto")
-    tensors = [known.value(_with_known_sizes(tensor_of(one, emitter)), call) for one in (destination, source)]
-    owner = _session_of(session.operands[0], emitter)
-    text = f"{op_class(_TRANSFERS[call.name]).name}({group([*tensors, owner])}) -> {_EVENT}"
-    event = Named(emitter.define(text, "event"), _EVENT)
+    """``TPUT_ASYNC`` and ``TGET_ASYNC``; the rank of the other side only chooses a channel."""
+    destination, source, session, *_ = call.groups
+    number = session.operands[0]
+    tensors = [with_known_sizes(tensor_of(one, emitter)) for one in (destination, source)]
+    owner = session_at(number, call, emitter, known)
+    if owner is not None:
+        return _moved(tensors, owner, call, emitter, known)
+    _prepare(tensors, call, known)
+    choices = choices_of(number, emitter)
+    for choice in choices:
+        prepare(choice.session, call, emitter, known)
+    for choice in choices:
+        with emitter.when(choice.condition):
+            chosen = value_of(choice.session, call, emitter, known)
+            _move_and_wait(tensors, chosen, call, emitter, known)
+    return _ended_at_once(emitter)
+
+
+def _moved(tensors: list[Tensor], owner: Named, call: Call, emitter: Emitter, known: Operands) -> str:
+    if not all(_is_constant(one) for one in tensors):
+        _move_and_wait(tensors, owner, call, emitter, known)
+        return _ended_at_once(emitter)
+    event = _begun([known.value(one, call) for one in tensors], owner, call, emitter)
     if not any(user.name.startswith("AsyncEvent.") for user, _ in emitter.users(call)):
         # The event leaves its block, for example as the last one of a loop.
-        emitter.define(f"pto.comm.wait_async_event({group([event, owner])}) -> i1", "done")
+        _wait(event, owner, emitter)
     return _keep(event, call, emitter)
 
 
-def _with_known_sizes(tensor: Tensor) -> Tensor:
-    """Returns a tensor whose type states the sizes that are constant."""
-    return tensor._replace(
-        sizes=tuple(size if (number := number_of(size)) is None else number for size in tensor.sizes)
-    )
+def _prepare(tensors: list[Tensor], call: Call, known: Operands) -> None:
+    """Makes the views of tensors, so that branches do not."""
+    for one in tensors:
+        if _is_constant(one):
+            known.value(one, call)
+        else:
+            known.tensors.whole(one, call)
+
+
+def _move_and_wait(tensors: list[Tensor], owner: Named, call: Call, emitter: Emitter, known: Operands) -> None:
+    """Emits a transfer, in parts where the number of elements is open, each of which is waited for."""
+    if all(_is_constant(one) for one in tensors):
+        parts = [known.value(one, call) for one in tensors]
+        _wait(_begun(parts, owner, call, emitter), owner, emitter)
+        return
+    lines = [_line(one, call, emitter) for one in tensors]
+    length = index_name(lines[1].sizes[-1], emitter)
+    _prepare(lines, call, known)
+    begin = emitter.constant(0, "index")
+    for count in _BLOCKS:
+        step = emitter.constant(count, "index")
+        end = length
+        if count > 1:
+            rest = emitter.define(f"arith.remui {length}, {step} : index", "rest")
+            end = emitter.define(f"arith.subi {length}, {rest} : index", "end")
+        with emitter.loop(begin, end, step) as first:
+            parts = [known.tensors.elements_at(one, first, count, call) for one in lines]
+            _wait(_begun(parts, owner, call, emitter), owner, emitter)
+        begin = end
+
+
+def _is_constant(tensor: Tensor) -> bool:
+    return all(isinstance(size, int) for size in tensor.sizes)
+
+
+def _line(tensor: Tensor, call: Call, emitter: Emitter) -> Tensor:
+    """Returns a tensor of one line, which is all that an engine moves."""
+    if any(size != 1 for size in tensor.sizes[:-1]):
+        emitter.fail(f"{call.name} of several lines has no counterpart in .pto", "move one line, of any length")
+    return tensor
+
+
+def _begun(tensors: list[Named], owner: Named, call: Call, emitter: Emitter) -> Named:
+    text = f"{op_class(_TRANSFERS[call.name]).name}({group([*tensors, owner])}) -> {_EVENT}"
+    return Named(emitter.define(text, "event"), _EVENT)
+
+
+def _wait(event: Named, owner: Named, emitter: Emitter) -> None:
+    emitter.define(f"pto.comm.wait_async_event({group([event, owner])}) -> i1", "done")
+
+
+def _ended_at_once(emitter: Emitter) -> str:
+    """Returns the number of an event that nobody waits for."""
+    number = emitter.state.get("transfers", 0)
+    assert isinstance(number, int)
+    emitter.state["transfers"] = number + 1
+    return emitter.constant(number + 1, "i64")
 
 
 def _ended(word: str) -> Callable[[Call, Emitter, Operands], str]:
     def emit(call: Call, emitter: Emitter, known: Operands) -> str:
         session, handle = call.groups
-        event, owner = _kept(handle.operands[0], _EVENT, emitter), _session_of(session.operands[0], emitter)
-        if event is None:
+        event = _kept(handle.operands[0], emitter)
+        owner = None if event is None else session_at(session.operands[0], call, emitter, known)
+        if event is None or owner is None:
             return emitter.constant(1, "i1")
         return emitter.define(f"pto.comm.{word}_async_event({group([event, owner])}) -> i1", "done")
 
@@ -100,7 +148,7 @@ def _ended(word: str) -> Callable[[Call, Emitter, Operands], str]:
 
 
 TRANSFERS: dict[str, Callable[[Call, Emitter, Operands], str]] = {
-    "BuildAsyncSession": _session,
+    "BuildAsyncSession": build_session,
     **dict.fromkeys(_TRANSFERS, _transfer),
     "AsyncEvent.Wait": _ended("wait"),
     "AsyncEvent.Test": _ended("test"),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
+
+from pto_dialect.nesting import EXECUTED
 
 from ..llvm.model import Function, Instruction, Value
 from .calls import RawGroup, arguments_of, call_name, groups_of, plain_name
-from .context import Context
+from .context import Context, Pointer
+from .flow.structure import TOO_DEEP
 from .folding import signed, unsigned
 from .interface import Call, Group, Operand
 from .linear import low_bits, width_of
@@ -144,6 +148,13 @@ class FunctionEmitter:
         """Returns whether what was defined at a call may be named here."""
         return self._ctx.writer.is_open(self._scopes.get(id(call), -1))
 
+    def is_argument(self, operand: Operand) -> bool:
+        """Returns whether an operand is an argument of the function."""
+        origin = operand.origin
+        if isinstance(origin, Pointer):
+            return origin.index is None and origin.base in self._ctx.writer.parameters
+        return operand.name in self._ctx.writer.parameters
+
     # ------------------------------------------------------------ text
 
     def emit(self, line: str) -> None:
@@ -157,6 +168,29 @@ class FunctionEmitter:
     def head(self, body: str, hint: str) -> str:
         """Emits an operation at the begin of the function and returns the name of its result."""
         return self._ctx.writer.head(body, hint)
+
+    @contextmanager
+    def loop(self, begin: str, end: str, step: str) -> Iterator[str]:
+        """Emits a loop over indices; yields the name of the counter."""
+        counter = self.fresh("i")
+        with self._region(f"scf.for {counter} = {begin} to {end} step {step} {{"):
+            yield counter
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Emits a branch."""
+        with self._region(f"scf.if {condition} {{"):
+            yield
+
+    @contextmanager
+    def _region(self, head: str) -> Iterator[None]:
+        writer = self._ctx.writer
+        if len(writer.scopes) > EXECUTED:
+            self._ctx.fail(*TOO_DEEP)
+        writer.bare(head)
+        with writer.region():
+            yield
+        writer.bare("}" + writer.location)
 
     def element(self, call: Call) -> str:
         """Returns the element type of the pointer that is the result of a call."""

@@ -6,6 +6,7 @@ A kernel's operations are calls of functions whose names start with ``__pto_``. 
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -84,6 +85,14 @@ class Emitter(Protocol):
         """Emits an operation without operands at the begin of the function and returns the name of its result."""
         ...
 
+    def loop(self, begin: str, end: str, step: str) -> AbstractContextManager[str]:
+        """Emits a loop over indices, whose body is what is emitted inside; yields the name of the counter."""
+        ...
+
+    def when(self, condition: str) -> AbstractContextManager[None]:
+        """Emits a branch, whose body is what is emitted inside."""
+        ...
+
     def element(self, call: Call) -> str:
         """Returns the element type of the pointer that is the result of ``call``."""
         ...
@@ -118,6 +127,10 @@ class Emitter(Protocol):
 
     def is_visible(self, call: Call) -> bool:
         """Returns whether a value that was defined at ``call`` may be named at the current location."""
+        ...
+
+    def is_argument(self, operand: Operand) -> bool:
+        """Returns whether ``operand`` is an argument of the function, which may be named everywhere."""
         ...
 
     def is_same(self, first: Operand, second: Operand) -> bool:

@@ -17,6 +17,7 @@ from ..llvm.types import TypeReadError
 from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
 from .calls import is_idle, is_interface, plain_name
 from .choices import number_choices
+from .fields import array_fields
 from .flow.tree import Variable
 from .linear import multiple_of
 from .reasons import describe
@@ -88,6 +89,7 @@ class LocalMemory:
         self.addresses = local_addresses(function, order, module, self.choices)
         self.cells: dict[Root, Cells] = {}
         self._multiples: dict[Value, int] = {}
+        self._fields: dict[Value, list[tuple[int, int]]] = {}
         instructions = [i for name in order for i in function.blocks[name].instructions]
         self._copies: list[tuple[Address, Address, int]] = []
         for instruction in instructions:
@@ -201,12 +203,27 @@ class LocalMemory:
         stride = 0
         for value, factor in address.terms:
             stride = gcd(stride, factor * self.multiple(value))
-        total = self.cells[address.root].size
+        begin, end = self._field(address) or (0, self.cells[address.root].size)
         stride = stride or max(size, 1)
-        base = address.constant % stride
+        base = begin + (address.constant - begin) % stride
         shift = (address.constant - base) // stride
-        count = max((total - size - base) // stride, 0)
+        count = max((end - size - base) // stride, 0)
         return Reach(address.constant, stride, -shift, count - shift)
+
+    def _field(self, address: Address) -> tuple[int, int] | None:
+        """Returns where the array of a structure that an index selects from begins and ends, where the fields of the
+        structure are too different for one array of all of it."""
+        root = address.root
+        if not isinstance(root, Instruction) or root.operands:
+            return None
+        fields = self._fields.get(root)
+        if fields is None:
+            try:
+                fields = array_fields(self.module.types, root.word)
+            except TypeReadError:
+                fields = []
+            self._fields[root] = fields
+        return next((one for one in fields if one[0] <= address.constant < one[1]), None)
 
     def multiple(self, value: Value) -> int:
         """Returns a power of two that divides an index."""
@@ -295,8 +312,10 @@ class LocalMemory:
         """Returns the array that an access reaches, and the number of its element for index 0."""
         for array in self.cells[address.root].arrays.values():
             number, rest = divmod(reach.base - array.first, array.stride)
+            first = reach.base + reach.low * reach.stride - array.first
+            is_inside = 0 <= first < array.count * array.stride
             same = not address.terms or reach.stride % array.stride == 0
-            if rest == 0 and same and self.module.types.size(array.type) == size:
+            if rest == 0 and same and is_inside and self.module.types.size(array.type) == size:
                 return array, number
         return None
 

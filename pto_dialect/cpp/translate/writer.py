@@ -63,6 +63,8 @@ class Writer:
         self.heads: list[Line] = []
         self.location = ""
         self.scopes = [0]
+        self.parameters: set[str] = set()
+        """Names of the parameters of the function."""
         self._counts: dict[str, int] = {}
         self._regions = 0
 
@@ -72,7 +74,9 @@ class Writer:
 
     def fresh_parameter(self, name: str) -> str:
         """Returns a name for a parameter: its own if possible, because launches name arguments."""
-        return self._unused(name if name.isidentifier() and name.isascii() else hint_of(name))
+        given = self._unused(name if name.isidentifier() and name.isascii() else hint_of(name))
+        self.parameters.add(given)
+        return given
 
     def _unused(self, base: str) -> str:
         number = self._counts.get(base, 0)

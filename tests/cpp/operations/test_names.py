@@ -11,6 +11,8 @@ from pto_dialect.cpp.operations.sync import CALLS, NO_EFFECT
 from pto_dialect.cpp.operations.table import MISSING, SEQUENCES, rows
 from pto_dialect.cpp.operations.transfers import TRANSFERS
 
+COLLECTIVES = frozenset(("comm::TBROADCAST", "comm::TGATHER", "comm::TREDUCE", "comm::TSCATTER"))
+"""Names that the headers make of others."""
 FILE = Path(__file__).with_name("names.txt")
 
 
@@ -25,6 +27,8 @@ def meaning(name: str) -> str:
         return f"refused: {MISSING[name]}"
     if name.removeprefix("comm::") in TRANSFERS:
         return "an asynchronous transfer"
+    if name in COLLECTIVES:
+        return "transfers with each rank, or a store that the CCU awaits"
     if name in ADDRESSES or name in ("TASSIGN", "TPOP"):
         return "the address of a tile"
     if name in QUEUE_CALLS or name == "TALLOC":

@@ -12,6 +12,7 @@ from ..widths import legalize
 from .declarations import unroll_declarations
 from .integers import load_numbers
 from .local_pointers import name_constant_pointers
+from .mixed_pointers import split_mixed_pointers
 
 RETURN = "pto.return"
 """The block with the only return of a function; it has no other instructions than a phi."""
@@ -26,6 +27,7 @@ def prepare(function: Function, module: Module, has_local: bool = False) -> None
     _replace(function, unroll_declarations(function))
     if has_local:
         name_constant_pointers(function)
+    split_mixed_pointers(function, module)
     _join_returns(function)
     legalize(function)
     _share_constants(function, module)

@@ -1,4 +1,5 @@
 // Collectives on the vector core, of the calling rank's transfers with each rank: TGET, TPUT, and sums of loaded tiles.
+// For those of the CCU the core stores its tile, where it is to, and the ranks in the slot of the CCU, which begins then.
 #pragma once
 #include "pto/comm/comm_types.hpp"
 #include "pto/common/pto_instr.hpp"
@@ -72,6 +73,36 @@ PTO_INTERNAL void reduce(const PtoP &group, PtoG &dst, PtoT &acc, PtoT &next, Re
 } // namespace pto::comm::collectives
 
 namespace pto::comm {
+
+// The CCU takes a slot with this bit.
+constexpr uint64_t kCkeValidBit = 1ull << 63;
+template <GlobalObject PtoG, TileObject PtoT>
+PTO_INTERNAL void pto_trigger(PtoG &tensor, PtoT &tile, const CcuTriggerContext &context, bool stores)
+{
+    if (stores && context.inputSource == CcuInputSource::AivStored) {
+        set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+        wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+        TSTORE(tensor, tile);
+        pipe_barrier(PIPE_MTE3);
+    }
+    auto slot = reinterpret_cast<volatile uint64_t *>(context.ckeSlotVA);
+    dcci((void *)slot, ENTIRE_DATA_CACHE);
+    *slot = context.mask | kCkeValidBit;
+    dcci((void *)slot, ENTIRE_DATA_CACHE);
+    dsb(DSB_DDR);
+    pipe_barrier(PIPE_ALL);
+}
+// Each rank has its part of the group, or the root has all.
+template <GroupObject PtoP, TileObject PtoT>
+PTO_INTERNAL void pto_trigger_own(PtoP &group, PtoT &tile, const CcuTriggerContext &context)
+{
+    pto_trigger(group[context.selfIdx], tile, context, true);
+}
+template <GroupObject PtoP, GlobalObject PtoG, TileObject PtoT>
+PTO_INTERNAL void pto_trigger_root(PtoP &group, PtoG &tensor, PtoT &tile, const CcuTriggerContext &context)
+{
+    pto_trigger(tensor, tile, context, static_cast<int>(context.selfIdx) == group.GetRootIdx());
+}
 
 #define PTO_RANKS template <CollEngine Engine, GroupObject PtoP, GlobalObject PtoG, class... PtoT>
 PTO_RANKS PTO_INTERNAL void pto_gather(PtoP &group, PtoG &tensor, PtoT &...tiles)

@@ -36,18 +36,6 @@ struct ParallelGroup {
     PTO_INTERNAL constexpr int GetSize() const { return nranks; }
     PTO_INTERNAL constexpr bool empty() const { return nranks == 0; }
     PTO_INTERNAL constexpr GlobalData &operator[](int rank) const { return tensors[rank]; }
-
-    struct pto_object {
-        static constexpr pto_detail::Text make()
-        {
-            return pto_detail::Text() << "group:" << static_cast<int>(sizeof(GlobalData)) << ',' << GlobalData::pto_object::make();
-        }
-    };
-    template <class Take>
-    PTO_INTERNAL auto pto_group(Take take) const
-    {
-        return take(pto_detail::stored<pto_object>, tensors, nranks, rootIdx);
-    }
 };
 
 using Signal = GlobalTensor<int32_t, Shape<1, 1, 1, 1, 1>, Stride<1, 1, 1, 1, 1>, Layout::ND>;
@@ -80,6 +68,23 @@ struct SdmaWorkspaceManager {
 } // namespace sdma
 
 namespace urma {
+// What a workspace begins with, and the memory of each rank at memPtr.
+struct UrmaInfo {
+    uint32_t qpNum, localTokenId, rankCount;
+    uint64_t sqPtr, rqPtr, scqPtr, rcqPtr, memPtr;
+};
+static_assert(sizeof(UrmaInfo) == 56);
+struct UrmaMemInfo {
+    bool tokenValueValid;
+    uint8_t rmtJettyType, targetHint;
+    uint32_t tpn, tid, rmtTokenValue, len;
+    uint64_t addr, eidAddr;
+};
+static_assert(sizeof(UrmaMemInfo) == 40);
+PTO_INTERNAL uint64_t UrmaPeerMrBaseAddr(uint8_t *workspace, uint32_t rank)
+{
+    return reinterpret_cast<UrmaMemInfo *>(reinterpret_cast<UrmaInfo *>(workspace)->memPtr)[rank].addr;
+}
 // Of the host.
 struct UrmaWorkspaceManager {
     template <class... PtoA>
@@ -131,6 +136,20 @@ PTO_INTERNAL bool BuildAsyncSession(uint8_t *workspace, uint32_t rank, AsyncSess
     session.destRankId = rank;
     return session.begin<Engine>(workspace, rank);
 }
+// With a scratch tile too, and ranks that only choose a queue.
+template <DmaEngine Engine, TileObject PtoT>
+PTO_INTERNAL bool BuildAsyncSession(PtoT &scratch, uint8_t *workspace, uint32_t own, AsyncSession &session, uint32_t id = 0)
+{
+    static_assert(Engine == DmaEngine::RDMA, "sessions with ranks are those of RDMA");
+    return session.begin<Engine>(scratch, workspace, id);
+}
+template <DmaEngine Engine, TileObject PtoT>
+PTO_INTERNAL bool BuildAsyncSession(PtoT &scratch, uint8_t *workspace, uint32_t rank, uint32_t own, AsyncSession &session,
+                                    uint32_t id = 0)
+{
+    session.destRankId = rank;
+    return BuildAsyncSession<Engine>(scratch, workspace, own, session, id);
+}
 struct AsyncEvent {
     uint64_t handle = 0;
     DmaEngine engine = DmaEngine::SDMA;
@@ -142,14 +161,6 @@ struct CcuTriggerContext {
     uint64_t ckeSlotVA = 0;
     uint32_t mask = 0, selfIdx = 0;
     CcuInputSource inputSource = CcuInputSource::HostManaged;
-    struct pto_object {
-        static constexpr pto_detail::Text make() { return pto_detail::Text() << "ccu:"; }
-    };
-    template <class Take>
-    PTO_INTERNAL auto pto_group(Take take) const
-    {
-        return take(pto_detail::stored<pto_object>, ckeSlotVA, mask, selfIdx, static_cast<int>(inputSource));
-    }
 };
 
 } // namespace pto::comm

@@ -37,9 +37,15 @@ PTO_INTERNAL bool TTEST(PtoG &signal, int32_t value, WaitCmp comparison, Events 
 namespace pto::comm {
 
 #define PTO_COLLECTIVE_TEMPLATE CollEngine Engine = CollEngine::AIV, GroupObject PtoP, GlobalObject PtoG, TileObject PtoT
-#define PTO_TRIGGERED(Name, Parameters, ...)                                                               \
-    PTO_OVERLOAD(Name, (PTO_COLLECTIVE_TEMPLATE), Parameters,                                              \
-                 (pto::pto_detail::Mode<"engine", Engine, CollEngine::AIV>), __VA_ARGS__)
+#define PTO_TRIGGERED(Name, Parameters, trigger)                                                            \
+    template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>                                                  \
+    PTO_INTERNAL RecordEvent Name(PTO_ARGUMENTS Parameters, const CcuTriggerContext &context, Events &...events) \
+    {                                                                                                      \
+        static_assert(Engine == CollEngine::CCU, #Name " takes a CcuTriggerContext with CollEngine::CCU");     \
+        (events.Wait(), ...);                                                                              \
+        trigger;                                                                                           \
+        return {};                                                                                         \
+    }
 #define PTO_COLLECTIVE(Name, function)                                                                     \
     template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>                                                  \
     PTO_INTERNAL RecordEvent Name(PtoP &group, PtoG &tensor, PtoT &tile, Events &...events)                \
@@ -54,11 +60,16 @@ namespace pto::comm {
         (events.Wait(), ...);                                                                              \
         function<Engine>(group, tensor, ping, pong);                                                       \
         return {};                                                                                         \
-    }                                                                                                      \
-    PTO_TRIGGERED(Name, (PtoP &group, PtoG &tensor, PtoT &tile, CcuTriggerContext &trigger), group, tensor, tile, trigger)
+    }
 PTO_COLLECTIVE(TGATHER, pto_gather)
 PTO_COLLECTIVE(TSCATTER, pto_scatter)
 PTO_COLLECTIVE(TBROADCAST, pto_broadcast)
+#define PTO_TRIGGERED_MOVES(Name, trigger)                                     \
+    PTO_TRIGGERED(Name, (PtoP &group, PtoG &tensor, PtoT &tile), trigger)     \
+    PTO_TRIGGERED(Name, (PtoP &group, PtoG &tensor, PtoT &tile, PtoT &), trigger)
+PTO_TRIGGERED_MOVES(TGATHER, pto_trigger_own(group, tile, context))
+PTO_TRIGGERED_MOVES(TSCATTER, pto_trigger_root(group, tensor, tile, context))
+PTO_TRIGGERED_MOVES(TBROADCAST, pto_trigger_root(group, tensor, tile, context))
 template <PTO_COLLECTIVE_TEMPLATE, Awaited... Events>
 PTO_INTERNAL RecordEvent TREDUCE(PtoP &group, PtoG &tensor, PtoT &acc, PtoT &tile, ReduceOp operation, Events &...events)
 {
@@ -73,8 +84,8 @@ PTO_INTERNAL RecordEvent TREDUCE(PtoP &group, PtoG &tensor, PtoT &acc, PtoT &pin
     pto_reduce(group, tensor, acc, ping, operation);
     return {};
 }
-PTO_TRIGGERED(TREDUCE, (PtoP &group, PtoG &tensor, PtoT &acc, PtoT &tile, ReduceOp operation, CcuTriggerContext &trigger),
-              group, tensor, acc, tile, operation, trigger)
+PTO_TRIGGERED(TREDUCE, (PtoP &group, PtoG &, PtoT &tile, PtoT &, ReduceOp), pto_trigger_own(group, tile, context))
+PTO_TRIGGERED(TREDUCE, (PtoP &group, PtoG &, PtoT &tile, PtoT &, PtoT &, ReduceOp), pto_trigger_own(group, tile, context))
 
 #define PTO_ASYNC(Name)                                                                                    \
     template <DmaEngine Engine = DmaEngine::SDMA, GlobalObject PtoD, GlobalObject PtoA, Awaited... Events> \
