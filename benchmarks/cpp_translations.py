@@ -4,14 +4,19 @@
 
 The list has the columns ``repo``, ``path`` and ``kind``; ``TREES`` is a folder with a tree for each repository, named
 after it. A kernel counts as translated if it compiles against the headers of the package, all kernels of its file have
-a translation, and the program breaks no rule.
+a translation, and the program breaks no rule. Where a message names a folder that has a missing header, the kernel is
+compiled again with it.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import dataclasses
 import json
+import os
+import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,16 +27,18 @@ from typing import Any
 from cpp_corpus import include_folders
 from cpp_scenes import include_folders as run_time_folders
 
-from pto_dialect.api import VerifyError, parse
-from pto_dialect.cpp.kernel import CppError, compile_kernel
+from pto_dialect.api import check
+from pto_dialect.cpp.kernel import Compiled, CppError, compile_kernel
 from pto_dialect.cpp.options import CppOptions
 from pto_dialect.deadline import TimedOut, deadline
-from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
 from pto_dialect.diagnostics.origins import location_of, shown
-from pto_dialect.diagnostics.refused import RefusedProgram
 
 SECONDS = 180.0
 """For one kernel."""
+FOLDERS = 4
+"""That messages name, at most."""
+_NAMED = re.compile(r"-I ('[^']*'|\S+) ")
 Kernel = dict[str, Any]
 
 
@@ -56,26 +63,42 @@ def translate(kernel: Kernel) -> Kernel:
     """A row with its ``outcome``: ``translated``, or what refuses it, with the ``reason``."""
     tree = Path(kernel["tree"])
     path = tree / kernel["path"]
-    target = "a5" if any("a5" in part.split("_") for part in path.relative_to(tree).with_suffix("").parts) else "a2a3"
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    names = [part for one in path.relative_to(tree).with_suffix("").parts for part in one.split("_")]
+    target = "a5" if "a5" in names or "PTO_URMA_SUPPORTED" in text else "a2a3"
     options = CppOptions(
         None, target, ("MEMORY_BASE",) if target == "a2a3" else (), tuple(folders_of(tree, path, target))
     )
     outcome, reason = "translated", ""
     try:
         with deadline(SECONDS):
-            text = path.read_text(encoding="utf-8", errors="surrogateescape")
-            compiled = compile_kernel(text, str(path), options, every=True)
+            compiled = _compiled(path, options)
             if compiled.errors:
                 outcome, reason = "not translated", _located(compiled.errors[0])
-            parse(compiled.text, filename=str(path))
+            else:
+                found = [one for one in check(compiled.text).diagnostics if one.severity is Severity.ERROR]
+                outcome, reason = ("refused by a rule", _located(found[0])) if found else (outcome, "")
     except TimedOut:
         outcome, reason = "too slow", f"more than {SECONDS:.0f} s"
     except CppError as error:
         first = error.diagnostics[0]
         outcome, reason = ("not compiled" if "compile" in first.rule else "not translated"), _located(first)
-    except (VerifyError, RefusedProgram) as error:
-        outcome, reason = "refused by a rule", _located(error.diagnostics[0])
     return kernel | {"target": target, "outcome": outcome, "reason": reason}
+
+
+def _compiled(path: Path, options: CppOptions) -> Compiled:
+    """A kernel, with the folders of headers that messages name. Raises ``CppError``."""
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    for _ in range(FOLDERS):
+        try:
+            return compile_kernel(text, str(path), options, every=True)
+        except CppError as error:
+            advice = _NAMED.match(error.diagnostics[0].help or "")
+            if advice is None:
+                raise
+            folder = os.path.abspath(shlex.split(advice[1])[0])
+            options = dataclasses.replace(options, includes=(*options.includes, folder))
+    return compile_kernel(text, str(path), options, every=True)
 
 
 def _located(found: Diagnostic) -> str:

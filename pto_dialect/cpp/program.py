@@ -54,7 +54,8 @@ def compile_now(
         found = tuple(_compiler_messages(str(error), files, rule))
         if options.entry is not None and all(one.span and one.span.source.name == ENTRY_FILE for one in found):
             raise CppError((_entry_message(options.entry, text, found),)) from None
-        raise CppError(tuple(one._replace(help=one.help or advice_for(one.message, name)) for one in found)) from None
+        advised = (one._replace(help=one.help or advice_for(one.message, name, options.chip)) for one in found)
+        raise CppError(tuple(advised)) from None
     except TranslationError as error:
         raise CppError((_translation_message(error, files, _first_kernel(text, name)),)) from None
     errors = tuple(dict.fromkeys(_translation_message(error, files, _first_kernel(text, name)) for error in wrong))

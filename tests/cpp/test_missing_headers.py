@@ -45,9 +45,31 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_folders_of_the_project_are_named(project: Path, header: str, advice: str | None) -> None:
-    assert advice_for(f"'{header}' file not found", "examples/k/k.cpp") == advice
+    assert advice_for(f"'{header}' file not found", "examples/k/k.cpp", "a5") == advice
+
+
+def test_folders_that_build_files_name_come_first(project: Path) -> None:
+    (project / "examples" / "CMakeLists.txt").write_text('include_directories(${TOP}/csrc/kernel "${TOP}/lib")\n')
+    advice = advice_for("'shared.h' file not found", "examples/k/k.cpp", "a5")
+    assert advice == "-I csrc/kernel or -I examples/near finds shared.h"
+
+
+@pytest.mark.parametrize("named", ["${TOP}/csrc/kernels", "${TOP}/csrc/kernel/deep", "${TOP}/csrc/kernel.cpp"])
+def test_other_paths_of_build_files_name_no_folder(project: Path, named: str) -> None:
+    (project / "examples" / "CMakeLists.txt").write_text(f"include_directories({named})\n")
+    advice = advice_for("'shared.h' file not found", "examples/k/k.cpp", "a5")
+    assert advice == "-I examples/near or -I csrc/kernel finds shared.h"
+
+
+def test_folders_of_the_chip_come_first(project: Path) -> None:
+    for folder in ("a2a3", "a5"):
+        (project / "tests" / folder).mkdir(parents=True)
+        (project / "tests" / folder / "common.hpp").touch()
+    message = "'common.hpp' file not found"
+    assert advice_for(message, "examples/k/k.cpp", "a5") == "-I tests/a5 or -I tests/a2a3 finds common.hpp"
+    assert advice_for(message, "examples/k/k.cpp", "a2a3") == "-I tests/a2a3 or -I tests/a5 finds common.hpp"
 
 
 def test_other_messages_and_texts_without_a_file_have_no_advice(project: Path) -> None:
-    assert advice_for("expected ';'", "examples/k/k.cpp") is None
-    assert advice_for("'shared.h' file not found", "<kernel>.cpp") is None
+    assert advice_for("expected ';'", "examples/k/k.cpp", "a5") is None
+    assert advice_for("'shared.h' file not found", "<kernel>.cpp", "a5") is None
