@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
-from pto_dialect.passes.accesses.items import Choice, Flag, Loop, Sequence
+from pto_dialect.passes.accesses.items import SCALAR, Choice, Flag, Loop, Sequence
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State
 
+from .ahead import hold_back
 from .follow import Runner
 from .rings import EVENTS, TOO_MANY, use_single_id
 
@@ -44,12 +45,14 @@ class _TokenState(State):
 
 class _Rivals(Runner):
     """Finds flags of one pair of pipes that are under way together: ``text`` in the order of the text, ``run`` perhaps
-    when the pipes run by themselves."""
+    when the pipes run by themselves. ``again`` are the flags that the scalar unit, which may be many iterations ahead
+    of the other pipes, may set again before the wait of an iteration before is over."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader)
         self.text: set[Pair] = set()
         self.run: set[Pair] = set()
+        self.again: dict[Flag, None] = {}
 
     def set(self, flag: Flag, state: State) -> None:
         """A flag is set: who is under way?"""
@@ -61,6 +64,8 @@ class _Rivals(Runner):
         for other, number in list(waited.items()):
             if number > known:
                 self._rival(self.run, other, flag)
+                if other is flag and flag.source == SCALAR and flag.slot is None:
+                    self.again[flag] = None
             else:
                 # Only the source sets flags of this pair, and forgets nothing.
                 del waited[other]
@@ -107,10 +112,13 @@ def assign_event_ids(
 ) -> int:
     """Gives every flag its number, and makes flags one where there are too many. Returns how many went. ``used`` are
     the numbers between two pipes that functions use which are called. Flags that are ``left_out`` get none."""
-    gone = 0
+    gone, held = 0, set[Flag]()
     while True:
         rivals = _Rivals(reader)
         rivals.items(sequence, _TokenState())
+        ahead = [flag for flag in rivals.again if flag not in held and not left_out(flag)]
+        if any(hold_back(flag, sequence, held) for flag in ahead):
+            continue
         flags = [flag for flag in all_flags(sequence) if not left_out(flag)]
         crowded = _colour(flags, rivals, used)
         if crowded is None:

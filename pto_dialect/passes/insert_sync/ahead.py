@@ -1,0 +1,61 @@
+"""Flags that keep the scalar unit from being several iterations ahead of who waits for it.
+
+Nothing but flags holds the scalar unit back: in the next iteration it sets a flag again before the other pipe has
+waited for it in this one, where neither depends on what the other does in between. A flag in the other direction, from
+one iteration to the next, prevents that. Source: docs/reference/synchronisation.md, "Event ids".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pto_dialect.passes.accesses.items import Choice, Flag, Item, Loop, Sequence
+
+
+class _Around(NamedTuple):
+    """A loop around a flag, and the number of the item of its body that the flag is in; ``None`` where it is between
+    items."""
+
+    loop: Loop
+    item: int | None
+
+
+def hold_back(flag: Flag, sequence: Sequence, held: set[Flag]) -> bool:
+    """Adds a flag with which the source of ``flag``, which lies somewhere in ``sequence``, waits in each iteration
+    until the wait for ``flag`` of the iteration before is over. Whether there is a loop around that may have it.
+    ``flag`` then is one of ``held``."""
+    held.add(flag)
+    loops = _loops_around(flag.sequence, sequence, [])
+    if loops is None:
+        return False
+    # A flag that is carried is set before its loop too, and waited for behind it.
+    inner = loops[:-1] if flag.carried and len(loops) > 1 else loops
+    if not inner:
+        return False
+    loop, item = inner[-1]
+    before, after = (flag.after, flag.before) if item is None else (item, item)
+    back = Flag(flag.target, flag.source, after, before, loop.body, carried=True)
+    loop.body.add(back)
+    loop.carried.append(back)
+    return True
+
+
+def _loops_around(wanted: Sequence, sequence: Sequence, around: list[_Around]) -> list[_Around] | None:
+    """The loops around a sequence, the innermost last; ``None`` where ``sequence`` does not have it."""
+    if sequence is wanted:
+        return around
+    for index, item in enumerate(sequence.items):
+        for inner, loops in _inside(item, index, around):
+            found = _loops_around(wanted, inner, loops)
+            if found is not None:
+                return found
+    return None
+
+
+def _inside(item: Item, index: int, around: list[_Around]) -> list[tuple[Sequence, list[_Around]]]:
+    """The sequences in an item of the innermost loop, with the loops around them."""
+    # Of several items around one flag, the outermost in a loop is an item of its body.
+    here = [*around[:-1], around[-1]._replace(item=index)] if around and around[-1].item is None else around
+    if isinstance(item, Loop):
+        return [(item.body, [*here, _Around(item, None)])]
+    return [(branch, here) for branch in item.branches] if isinstance(item, Choice) else []

@@ -1,0 +1,71 @@
+"""The scalar unit sets no flag again before it was waited for, however many iterations it is ahead.
+
+Source: docs/reference/synchronisation.md, "Event ids".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lowering_programs import SCHEDULES, TILE, add, disorder, kernel, lowered, results, store
+from random_tile_programs import RandomProgram, arguments
+
+from pto_dialect import parse, print_module
+
+ROWS = (
+    "%p = pto.partition_view %va, offsets = [%c0, %c0], sizes = [%c16, %c16] "
+    ": !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>",
+    "%one = arith.constant 1.0 : f32",
+    f"pto.tload ins(%p : !pto.partition_tensor_view<16x16xf32>) outs(%x : {TILE})",
+)
+INNER = (
+    "scf.for %j = %c0 to %k step %c1 {",
+    add("x", "x", "y"),
+    f"pto.tsetval ins(%c4, %one : index, f32) outs(%x : {TILE})",
+    "}",
+)
+
+
+def nested(*around: str, behind: tuple[str, ...] = (), target: str = "a5") -> str:
+    """A loop, perhaps with something around it, in a loop whose iterations begin with an addition."""
+    lines = ("scf.for %i = %c0 to %n step %c1 {", add("y", "y", "y"), *around, *INNER, *behind, "}")
+    first = add("x", "x", "y")
+    return kernel(*ROWS, first, *lines, store("y", "p"), target=target, more=", %k: index")
+
+
+BRANCH = ("%few = arith.cmpi slt, %i, %c4 : index", "scf.if %few {")
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("inner", [0, 1, 2])
+@pytest.mark.parametrize("branch", [False, True])
+def test_flags_of_a_loop_in_a_loop(branch: bool, inner: int, target: str) -> None:
+    text = nested(*BRANCH, behind=("}",), target=target) if branch else nested(target=target)
+    module, said = lowered(text)
+    assert not said
+    a = np.arange(256 * 16, dtype=np.float32).reshape(256, 16)
+    given = [a, np.zeros_like(a), 20, inner]
+    assert disorder(module, given) == []
+    expected = results(parse(text), given)
+    for schedule in SCHEDULES:
+        assert results(module, given, schedule) == expected, schedule
+
+
+def test_nothing_holds_back_who_cannot_be_ahead() -> None:
+    """The addition before the inner loop waits for its scalar store by another flag already."""
+    module, _ = lowered(kernel(*ROWS, *INNER, store("y", "p"), more=", %k: index"))
+    text = print_module(module)
+    assert text.count("pto.set_flag[<PIPE_S>, <PIPE_V>") == 2
+    assert text.count("pto.set_flag[<PIPE_V>, <PIPE_S>") == 1
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("seed", [1009, 1027])
+def test_random_programs_with_scalars_in_loops(seed: int, target: str) -> None:
+    program = RandomProgram(seed, target)
+    module, _ = lowered(program.text)
+    for count in (1, 2, 3):
+        assert disorder(module, arguments(program, count)) == []
+        expected = results(parse(program.text), arguments(program, count))
+        for schedule in SCHEDULES:
+            assert results(module, arguments(program, count), schedule) == expected, schedule
