@@ -28,7 +28,7 @@ def hold_back(flag: Flag, sequence: Sequence, held: set[Flag]) -> bool:
     loops = _loops_around(flag.sequence, sequence, [])
     if loops is None:
         return False
-    # A flag that is carried is set before its loop too, and waited for behind it.
+    # A flag that is carried is set before its loop too, and waited for after it.
     inner = loops[:-1] if flag.carried and len(loops) > 1 else loops
     if not inner:
         return False
