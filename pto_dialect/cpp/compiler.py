@@ -215,7 +215,8 @@ class _Job:
     def _header_options(self) -> tuple[str, ...]:
         is_auto = not has_addresses(self.included.whole)
         macros = (*TARGET_MACROS[self.chip[0]], *CORE_MACROS[self.chip], *(["__PTO_UNPLACED__"] if is_auto else []))
-        own = (f"-I{INCLUDE}", "-idirafter", os.path.join(INCLUDE, "fallback"))
+        host, fallback = (os.path.join(INCLUDE, folder) for folder in ("host", "fallback"))
+        own = (f"-I{INCLUDE}", f"-I{host}", "-idirafter", fallback)
         return (*FLAGS, *(f"-D{macro}" for macro in macros), *own)
 
     def _folder_options(self) -> tuple[str, ...]:
