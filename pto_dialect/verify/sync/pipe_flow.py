@@ -51,6 +51,7 @@ def check_queue_flow(scan: FunctionScan, ctx: Context) -> None:
     by_number = _queue_ids(scan, ctx)
     _cores(scan, ctx)
     _budget(inits, ctx)
+    _shared_flags(inits, ctx)
     users: dict[Operation, list[Operation]] = {init: [] for init in inits}
     configured = _configured(by_number, inits)
     for op in scan.named(*ID_OPERATIONS, *QUANT_SETTERS):
@@ -126,6 +127,27 @@ def _budget(inits: list[Operation], ctx: Context) -> None:
             message = f"the queues of this function use {total} hardware flags, there are {budget}"
             ctx.report("pipe-flag-budget", init, message)
             return
+
+
+def _shared_flags(inits: list[Operation], ctx: Context) -> None:
+    """Reports queues that signal with flags of another one; the same queue may be initialised in several places."""
+    seen: list[tuple[range, Operation]] = []
+    for init in inits:
+        base = integer_attribute(init, "flag_base")
+        if base is None:
+            continue
+        flags = range(base, base + flags_of(init))
+        for others, other in seen:
+            shared = range(max(flags.start, others.start), min(flags.stop, others.stop))
+            if shared and (flags != others or direction_mask(init) != direction_mask(other)):
+                names = " and ".join(map(str, shared)) if len(shared) < 3 else f"{shared[0]} to {shared[-1]}"
+                noun = "flag" if len(shared) == 1 else "flags"
+                place = span_of(other)
+                notes = (Note("the other queue is here", place),) if place is not None else ()
+                message = f"this queue and another one of the function both signal with hardware {noun} {names}"
+                ctx.report("pipe-flag-overlap", init, message, at="flag_base", notes=notes)
+                break
+        seen.append((flags, init))
 
 
 def _initialisation(
