@@ -127,6 +127,8 @@ def main() -> int:
     print(f"at the beginning of a statement: {share(found.start)} among the first {FIRST}")
     print(f"after results and their equals sign: {share(found.result)}")
     print(f"after the name of the dialect: {share(found.dialect)}")
+    soon = [("", 0 if letters <= 2 else FIRST) for letters in found.letters]
+    print(f"with two letters of its name: {share(soon)}")
     print(f"letters that were needed further: {dict(sorted(Counter(found.letters).items()))}")
     whole = sum(fine for _, fine in found.accepted)
     print(f"accepted: {whole} of {len(found.accepted)} programs parse")

@@ -27,8 +27,18 @@ _MEMORY = re.compile(r"[<,=] ?(vec|mat|left|right|acc|bias|scaling|ub|l1|l0a|l0b
 _THIN = ((re.compile(r"\dx1x|cols ?= ?1,"), "column"), (re.compile(r"[ ,<]1x\d|rows ?= ?1,"), "row"))
 _FLOAT = re.compile(r"(?::.*|^)\bb?f\d+")
 _FLAG = re.compile(r"PIPE_\w+|EVENT_ID\d|\d")
+_YIELDING = re.compile(r"\biter_args\b|->")
+_YIELD, CONDITION = "scf.yield", "scf.condition"
+_ENDS = {"scf.while": CONDITION, "scf.parallel": "", "scf.reduce": ""}
 _NEWEST = 4
 _NUMBERS = ("integer", "float")
+
+
+def _end_of(name: str, code: str) -> str:
+    """What must end a region of an operation: the values that it yields, and the condition of a loop, come last."""
+    if not name.startswith("scf."):
+        return ""
+    return _ENDS.get(name, _YIELD if _YIELDING.search(code) else "")
 
 
 class Written(NamedTuple):
@@ -93,27 +103,40 @@ class History:
         self.aliases = aliases
         self.last = ""
         """The last operation or brace."""
+        self.before = ""
+        """The operation before the last one."""
         self.regions: list[str] = []
         """The operations whose regions are open."""
+        self.ends: list[str] = []
+        """What ends each of these regions for certain, or nothing."""
         self.unused: dict[str, tuple[str, str]] = {}
         """The operation that has written each value that no statement has read since, and the kind of its type."""
         self.kinds: dict[str, str] = {}
         self.flags: list[tuple[str, ...]] = []
         """The pipes and event of each flag that is set and for which nothing has waited."""
+        self.waiting = ""
+        """The pipe that the last statement has made wait for another one."""
         self.name = ""
         """The name of the function."""
-        self._closed = ""
+        self._closed = ("", "")
+        self._code = ""
 
     def follow(self, statement: Written) -> None:
         """Takes a statement as done."""
+        self.waiting = ""
         _STEPS.get(statement.name, History._use)(self, statement)
-        self.last = statement.name
+        if not Written(self.last).is_frame:
+            self.before = self.last
+        self.last, self._code = statement.name, statement.code
 
     def _begin(self, statement: Written) -> None:
-        self.regions.append(self._closed if self.last == END else self.last)
+        again = self.last == END
+        region, end = self._closed if again else (self.last, _end_of(self.last, self._code))
+        self.regions.append(region)
+        self.ends.append(_YIELD if again and end == CONDITION else end)
 
     def _end(self, statement: Written) -> None:
-        self._closed = self.regions.pop() if self.regions else ""
+        self._closed = (self.regions.pop(), self.ends.pop()) if self.regions else ("", "")
 
     def _expanded(self, code: str) -> str:
         return _NAMED_TYPE.sub(lambda found: self.aliases.get(found[0], found[0]), code) if self.aliases else code
@@ -146,6 +169,8 @@ class History:
         flag = tuple(_FLAG.findall(statement.code))
         if flag in self.flags:
             self.flags.remove(flag)
+        pipes = [word.removeprefix("PIPE_") for word in flag if word.startswith("PIPE_")]
+        self.waiting = pipes[1] if len(pipes) > 1 else ""
 
     def contexts(self) -> dict[str, tuple[str, ...]]:
         """What the next operation may depend on, by the names of the columns of the table."""
@@ -176,6 +201,7 @@ _STEPS: dict[str, Callable[[History, Written], None]] = {
     "arith.constant": History._name,
     "pto.set_flag": History._set,
     "pto.wait_flag": History._wait,
+    "pto.wait_flag_dyn": History._wait,
 }
 """What operations do that do more than use values."""
 

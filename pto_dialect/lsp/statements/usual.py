@@ -15,13 +15,14 @@ from pathlib import Path
 from xdsl.ir import Attribute
 
 from pto_dialect.driver.reference.operations import pipe
+from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.kinds import Kind
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
-from .history import FUNCTION, History, statements_of
+from .history import BEGIN, CONDITION, FUNCTION, History, statements_of
 
 TABLE = Path(__file__).with_name("usual.csv")
 Context = tuple[str, tuple[str, ...]]
@@ -36,6 +37,22 @@ _SEPARATING = {"pto.set_flag": 0.08, "pto.barrier": 0.06}
 """How much what separates pipes counts after an operation of one."""
 _WAIT, _WAITED = "pto.wait_flag", 0.2
 """How much a wait counts while a flag is set for which nothing has waited."""
+_TILES = ("tile_", "gemv", "matmul")
+"""How families of operations on tiles begin."""
+_OTHER_LEVEL = 0.3
+"""How much less operations on tiles count in a program of instructions, and the reverse."""
+_FOLLOWING, _NEXT = 0.1, 6
+"""How much the next operations of a family count that the program goes through, and how many of them."""
+_WAITING = 0.3
+"""How much the operations of a pipe count that has just waited for another one."""
+_ENDING = 0.1
+"""How much what must end a region counts."""
+_TAKING = 0.4
+"""How much the operations count that take an unused value of a type that few operations take."""
+_TAKERS = 16
+"""How many operations are few."""
+_LONG = 6
+"""Letters of a word that may be the end of the name of an operation."""
 _RELATED = 2.0
 """How much operations of the families count that the program uses."""
 _NAMED = 0.3
@@ -82,9 +99,45 @@ def _asynchronous() -> frozenset[str]:
 
 
 @cache
+def _pipes() -> dict[str, dict[str, float]]:
+    """The operations of each pipe with their shares of its uses."""
+    overall = _table().get(("all", ("",)), Counter())
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for name in OPS:
+        if overall[name]:
+            found[pipe(op_class(name)).partition(",")[0]][name] = overall[name]
+    return {one: {name: number / sum(uses.values()) for name, number in uses.items()} for one, uses in found.items()}
+
+
+@cache
+def _takers() -> dict[str, tuple[str, ...]]:
+    """The operations that take a value of a type of this dialect, by the name of the type, where they are few."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name, kinds in _needed().items():
+        for kind in kinds:
+            for word in _TYPE_NAME.findall(kind.label):
+                found[word].add(name)
+    return {word: tuple(sorted(names)) for word, names in found.items() if len(names) <= _TAKERS}
+
+
+_TYPE_NAME = re.compile(r"!pto\.([a-z_.]+)")
+
+
+@cache
+def _meant(word: str) -> tuple[str, ...]:
+    """The operations that a word of the name of a function may mean."""
+    if word in _stems() or len(word) < _LONG:
+        return _stems().get(word, ())
+    return tuple(name for name in OPS if name.endswith(word))
+
+
+@cache
 def _stems() -> dict[str, tuple[str, ...]]:
     """The operations that a part of the name of a function may mean."""
     found: defaultdict[str, set[str]] = defaultdict(set)
+    for name in CORE_SHAPES:
+        if name.startswith(("arith.", "scf.", "math.")) and len(name.partition(".")[2]) > len("for"):
+            found[name.partition(".")[2]].add(name)
     for name in OPS:
         for part in name.split(".")[1:]:
             for word in (part, part[1:], part[1:].removesuffix("s")) if part[0] in "tv" else (part,):
@@ -129,20 +182,64 @@ def _scores(history: History, here: Mapping[Context, Counter[str]]) -> dict[str,
     for number, made in enumerate(history.newest()):
         _add(scores, _table().get(("use", made)), _USE / (number + 1))
     used = here.get(contexts["all"], {})
+    elsewhere = _other_level(history, used)
     for name, number in used.items():
         for other, share in _families().get(name, {}).items():
             scores[other] += _RELATED * share * number / (sum(used.values()) + len(used))
     for word in set(_PARTS.findall(history.name)):
-        for name in _stems().get(word, ()):
+        for name in _meant(word):
             scores[name] += _NAMED * (0.3 + min(1.0, 5 * scores.get(name, 0.0)))
     for name, number in _SEPARATING.items():
         scores[name] += number * (history.last in _asynchronous())
     scores[_WAIT] += _WAITED * (len(history.flags) > 0)
+    for name, number in _pipes().get(history.waiting, {}).items():
+        scores[name] += _WAITING * number
+    for _, kind in history.newest():
+        for name in _takers().get(kind, ()):
+            scores[name] += _TAKING / len(_takers()[kind])
+    end = history.ends[-1] if history.ends else ""
+    if end and history.last != BEGIN:
+        scores[end] += _ENDING
+    if end != CONDITION:
+        scores.pop(CONDITION, None)
+    for name in _following(history, used):
+        scores[name] += _FOLLOWING
+    for name in _levels().get(elsewhere, ()):
+        scores[name] *= _OTHER_LEVEL
     region = history.regions[-1] if history.regions else ""
     for name, begin in _CLOSING.items():
         if region and not region.startswith(begin):
             scores.pop(name, None)
     return dict(scores)
+
+
+@cache
+def _levels() -> dict[str, frozenset[str]]:
+    """The operations of tiles, and those of instructions."""
+    levels = {name: "tile" if family.startswith(_TILES) else level_of(family) for name, (family, *_) in OPS.items()}
+    return {
+        "tile": frozenset(name for name, level in levels.items() if level == "tile"),
+        "instruction": frozenset(name for name, level in levels.items() if level not in ("tile", None)),
+    }
+
+
+def _other_level(history: History, used: Mapping[str, float]) -> str:
+    """The level at which the program, which is at one of them, is not; nothing where it is at both or none."""
+    at = {level for level, names in _levels().items() if not names.isdisjoint(used)}
+    at |= {"tile"} if any("tile" in kind or "view" in kind for kind in history.kinds.values()) else set()
+    return next(iter(_levels().keys() - at)) if len(at) == 1 else ""
+
+
+def _following(history: History, used: Mapping[str, float]) -> list[str]:
+    """The next new operations of a family, by their names, where the last two ones compute, are different ones of it,
+    and are new in the program: what goes through a family goes on."""
+    computes = any(history.last in names for names in _levels().values())
+    siblings = _families().get(history.last, {}) if computes else {}
+    if history.before not in siblings or used.get(history.last) != 1 or used.get(history.before) != 1:
+        return []
+    family = [name for name in siblings if name not in used or name == history.last]
+    at = family.index(history.last)
+    return [*family[at + 1 :], *family[:at]][:_NEXT]
 
 
 def applicable(types: Iterable[Attribute]) -> frozenset[str] | None:

@@ -122,3 +122,52 @@ def test_a_statement_begins_after_one_with_a_result() -> None:
     assert not Statement(f"{text}\n    ", len(text) + 5).names_operation
     text += " -> !pto.tile<8x8xf32>"
     assert Statement(f"{text}\n    ", len(text) + 5).names_operation
+
+
+def first(text: str, number: int = 10) -> list[str]:
+    """The operations that are most usual after ``text``."""
+    scores = ranking(text)
+    return sorted(scores, key=lambda name: -scores[name])[:number]
+
+
+HEAD = "func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: i32) {\n"
+
+
+def test_a_pipe_that_has_waited_goes_on() -> None:
+    stores, loads = (
+        ranking(f"{HEAD}pto.wait_flag[<PIPE_V>, <PIPE_{pipe}>, <EVENT_ID0>]\n") for pipe in ("MTE3", "MTE2")
+    )
+    assert stores["pto.tstore"] > stores["pto.tload"]
+    assert loads["pto.tload"] > loads["pto.tstore"]
+
+
+def test_a_region_ends_with_what_it_must() -> None:
+    """The condition ends the first region of a loop, a yield the second one and those with results."""
+    loop = "scf.while (%i = %n) : (i32) -> i32 {\n%m = arith.cmpi slt, %i, %n : i32\n"
+    assert "scf.condition" in first(f"{HEAD}{loop}")
+    ended = f"{HEAD}{loop}scf.condition(%m) %i : i32\n}} do {{\n^bb0(%j: i32):\npto.dsb\n"
+    again = ranking(ended)
+    assert again["scf.yield"] > again.get("scf.condition", 0.0)
+    with_results, without = (
+        ranking(f"{HEAD}scf.for %i = %a to %b step %c {more}{{\npto.barrier <PIPE_V>\n")["scf.yield"]
+        for more in ("iter_args(%x = %n) -> (i32) ", "")
+    )
+    assert with_results > without
+
+
+def test_a_value_of_a_rare_type_is_used() -> None:
+    assert "pto.local_array_get" in first(f"{HEAD}%a = pto.declare_local_array -> !pto.local_array<16xi32>\n")
+
+
+def test_a_program_stays_at_its_level() -> None:
+    tiles = ranking(f"{HEAD}pto.tload ins(%v : !V) outs(%t : !T)\n")
+    both = ranking(f"{HEAD}%r = pto.vlds %p[%i] : !P -> !R\npto.tload ins(%v : !V) outs(%t : !T)\n")
+    assert tiles["pto.mte_ub_gm"] < both["pto.mte_ub_gm"]
+
+
+def test_a_family_goes_on() -> None:
+    lines = [f"%{n} = pto.vmi.{name} %x : !F -> !F\n" for n, name in enumerate(("mulf", "negf"))]
+    assert "pto.vmi.negi" in first("".join(lines), 12)
+    assert "pto.dsb" not in first(
+        "pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n"
+    )
