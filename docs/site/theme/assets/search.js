@@ -5,7 +5,8 @@
 const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3;
 const WORD = /[a-z][a-z0-9^]*|[0-9]+/gi;
 const NAME = 1.2, PHRASE = 0.9, SENTENCE = 0.7, FAMILY = 0.4, BODY = 0.35;
-const CLOSENESS = 2.0, EXACT = 10.0, SAID = 1.5, MENTIONED = 1.0, PREFIX = 2.5, NEAR = 0.3, UNKNOWN = 4.0, MOST = 20;
+const IDENTIFIER = /[a-z_]\w*(?:[.:]+\w+)*/gi, FOREIGN = /[_.:]|[a-z][A-Z]/;
+const CITED = 1.2, CLOSENESS = 2.0, EXACT = 10.0, SAID = 1.5, MENTIONED = 1.0, PREFIX = 2.5, NEAR = 0.3, UNKNOWN = 4.0, MOST = 20;
 
 class Ranker {
   constructor(index) {
@@ -88,6 +89,7 @@ class Ranker {
   search(question) {
     const wanted = new Set(this.words(question));
     const typed = question.trim().toLowerCase().replace(/^pto\./, "");
+    const cited = (question.match(IDENTIFIER) ?? []).filter((one) => FOREIGN.test(one)).map((one) => one.toLowerCase());
     let total = 0;
     for (const one of wanted) total += this.weight(one);
     total ||= 1;
@@ -97,7 +99,8 @@ class Ranker {
       for (const one of wanted) found += entry.weights.has(one) ? this.rarity.get(one) * entry.weights.get(one) : 0;
       const matched = found ? found / total + CLOSENESS * this.closeness(entry, wanted) : 0;
       // Sums in another order differ in the last digits.
-      const score = Math.round((matched * entry.usual + this.named(entry, typed, total)) * 1e9) / 1e9;
+      const elsewhere = cited.some((one) => one !== typed && entry.said.has(one)) ? CITED * entry.usual : 0;
+      const score = Math.round((matched * entry.usual + this.named(entry, typed, total) + elsewhere) * 1e9) / 1e9;
       if (score) scored.push([score, entry]);
     }
     const earlier = (a, b) => b[0] - a[0] || a[1].key.length - b[1].key.length || (a[1].key < b[1].key ? -1 : 1);

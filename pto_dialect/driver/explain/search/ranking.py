@@ -20,6 +20,9 @@ _CLOSENESS = 2.0
 """What a name or phrase counts for that says what is wanted and no more."""
 _EXACT, _SAID, _MENTIONED, _PREFIX = 10.0, 1.5, 1.0, 2.5
 """What the name alone counts for, a whole phrase, the name among other terms, and the beginning of a name."""
+_CITED = 1.2
+"""What counts for an identifier of another language among other words: ``tl.program_id(0)``."""
+_IDENTIFIER = re.compile(r"[a-z_]\w*(?:[.:]+\w+)*", re.IGNORECASE)
 _NEAR = 0.3
 """The part of the best score that others need to be shown."""
 _UNKNOWN = 4.0
@@ -97,6 +100,7 @@ def search(question: str, most: int = 8) -> list[Document]:
     """Documents that match ``question``, the best first; empty where no term of it is known."""
     wanted = frozenset(words_of(question))
     typed = question.strip().lower().removeprefix("pto.")
+    cited = frozenset(one.lower() for one in _IDENTIFIER.findall(question) if _is_foreign(one))
     weight = rarity()
     total = sum(weight.get(one, _UNKNOWN) for one in wanted) or 1.0
     scored: list[tuple[float, int, str, Document]] = []
@@ -104,10 +108,17 @@ def search(question: str, most: int = 8) -> list[Document]:
         found = sum(weight[one] * entry.weights[one] for one in wanted if one in entry.weights)
         score = found / total + _CLOSENESS * _closeness(entry, wanted) if found else 0.0
         score = score * entry.document.usual + _named(entry.document, entry.said, typed, total)
+        if not cited.isdisjoint(entry.said - {typed}):
+            score += _CITED * entry.document.usual
         if score:
             scored.append((-round(score, 9), len(entry.document.key), entry.document.key, entry.document))
     scored.sort()
     return [document for score, *_, document in scored[:most] if score <= scored[0][0] * _NEAR]
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a word is an identifier, and no plain word."""
+    return "_" in name or "." in name or ":" in name or _CAMEL.search(name) is not None
 
 
 def _named(document: Document, said: frozenset[str], typed: str, total: float) -> float:

@@ -128,6 +128,10 @@ PHRASES: Final = (
     (re.compile(r"\bC\+\+", re.IGNORECASE), "cpp"),
     (re.compile(r"\b([a-z]{3,})iz(e|ed|es|ing|er|ation)\b", re.IGNORECASE), r"\1is\2"),
     (re.compile(r"\bAscendC::", re.IGNORECASE), ""),
+    (
+        re.compile(r"\b(?:k (?:largest|highest|biggest)|(?:largest|highest|biggest) k)\b", re.IGNORECASE),
+        "topk",
+    ),
     (re.compile(r"^where (is|are|do|does|can|to)\b", re.IGNORECASE), ""),
 )
 """Phrases whose meaning is more than that of their terms, and what replaces them."""
