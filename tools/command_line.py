@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pto_dialect.driver.options import CycleRequest
     from pto_dialect.driver.verdicts import Verdicts
 
-TARGETS = ("a2", "a3", "a2a3", "a5", "cpu-sim")
 BACKENDS = ("emitc", "vpto")
 
 WITH_FORM = ("--stats", "--memory-report", "--cycles", "--list")

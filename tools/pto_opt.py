@@ -12,7 +12,6 @@ import click
 from pto_dialect.terminal import shown
 
 from .command_line import (
-    TARGETS,
     PtoCommand,
     check_settings,
     color_option,
@@ -39,6 +38,7 @@ from .cpp_options import READERS, cpp_options, with_cpp
 from .ir_options import ir_printing, ir_printing_options
 from .spellings import REFUSED
 from .streams import let_annotations_through, wants_color, write_stdout
+from .target_choice import TargetChoice
 
 if TYPE_CHECKING:
     from pto_dialect.driver.batch import Task
@@ -154,7 +154,7 @@ class OptCommand(PtoCommand):
     metavar="FILE|DIR",
     help="Write to this file instead of standard output; a folder for many.",
 )
-@click.option("--target", type=click.Choice(TARGETS), help="Chip to check for; by default that of the module.")
+@click.option("--target", type=TargetChoice(), help="Chip to check for; by default that of the module.")
 @release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(
     "-p", "--passes", metavar="A,B", multiple=True, callback=_pipeline,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .command_line import (
-    TARGETS,
     NumberRange,
     PtoCommand,
     check_cycle_table,
@@ -19,6 +18,7 @@ from .command_line import (
     version_option,
     write_stderr,
 )
+from .target_choice import TargetChoice
 
 if TYPE_CHECKING:
     from pto_dialect.driver.optimize.bench import Bench
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--expect", "expectations", metavar="NAME=VALUE", multiple=True, help="Expected content of an argument.")
 @click.option("--entry", metavar="NAME", help="Function to run, if there are several.")
 @click.option("--blocks", type=click.IntRange(1, 65_535), help="Number of blocks.")
-@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
+@click.option("--target", type=TargetChoice(), help="Chip, if the program states none or another one.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
     help="Processes that share the pipelines, at most one for each processor.",

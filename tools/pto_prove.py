@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from .command_line import (
-    TARGETS,
     NumberRange,
     PtoCommand,
     check_settings,
@@ -22,6 +21,7 @@ from .command_line import (
     write_stderr,
 )
 from .cpp_options import cpp_options, with_cpp
+from .target_choice import TargetChoice
 
 NOT_INSTALLED, UNDECIDED = 2, 4
 """Exit codes: an optional package is missing; a function has no certificate."""
@@ -29,7 +29,7 @@ NOT_INSTALLED, UNDECIDED = 2, 4
 
 @click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path())
-@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
+@click.option("--target", type=TargetChoice(), help="Chip, if the program states none or another one.")
 @click.option(
     "--assume", "assumptions", metavar="CONDITION", multiple=True,
     help="A condition on arguments that each call satisfies, such as 'n % 16 == 0'.",

@@ -9,7 +9,6 @@ import click
 
 from .command_line import (
     BACKENDS,
-    TARGETS,
     NumberRange,
     color_option,
     cycle_model_options,
@@ -48,6 +47,7 @@ from .run_options import (
     with_settings,
 )
 from .streams import wants_color
+from .target_choice import TargetChoice
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -66,7 +66,7 @@ TIMEOUT_MAX = 10_000_000.0
 @click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
-@click.option("--target", type=click.Choice(TARGETS), help="Chip to run as; by default that of the module.")
+@click.option("--target", type=TargetChoice(), help="Chip to run as; by default that of the module.")
 @click.option(
     "--backend",
     type=click.Choice(BACKENDS),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .command_line import (
-    TARGETS,
     NumberRange,
     PtoCommand,
     check_cycle_table,
@@ -19,6 +18,7 @@ from .command_line import (
     write_stderr,
 )
 from .cpp_options import compile_options
+from .target_choice import TargetChoice
 
 if TYPE_CHECKING:
     from pto_dialect.driver.launch.document import Document
@@ -46,7 +46,7 @@ LAUNCH_ONLY = ("params", "arguments", "expectations", "entry", "blocks")
 @click.option("--expect", "expectations", metavar="NAME=VALUE", multiple=True, help="Expected content of an argument.")
 @click.option("--entry", metavar="NAME", help="Function to run, if there are several.")
 @click.option("--blocks", type=click.IntRange(1, 65_535), help="Number of blocks.")
-@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
+@click.option("--target", type=TargetChoice(), help="Chip, if the program states none or another one.")
 @click.option("--rtol", type=NumberRange(min=0), help="Relative tolerance of results; without it all bits count.")
 @click.option("--atol", type=NumberRange(min=0), help="Absolute tolerance of results.")
 @click.option(

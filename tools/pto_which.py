@@ -8,7 +8,6 @@ import click
 
 from .command_line import (
     BACKENDS,
-    TARGETS,
     NumberRange,
     PtoCommand,
     color_option,
@@ -22,6 +21,7 @@ from .command_line import (
 )
 from .cpp_options import cpp_options, with_cpp
 from .run_options import content_value, given_value, pairs_of
+from .target_choice import TargetChoice
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -56,7 +56,7 @@ def _passes(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 )  # fmt: skip
 @click.option("--entry", metavar="NAME", help="Function to run, if there are several.")
 @click.option("--blocks", type=click.IntRange(1, 65_535), default=1, show_default=True, help="Number of blocks.")
-@click.option("--target", type=click.Choice(TARGETS), help="Chip, if the program states none or another one.")
+@click.option("--target", type=TargetChoice(), help="Chip, if the program states none or another one.")
 @click.option("--backend", type=click.Choice(BACKENDS), help="Library that tile operations follow.")
 @release_option("Release of the reference that is meant; otherwise what the module says, else the newest known.")
 @click.option(

@@ -32,6 +32,9 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     from pto_dialect.driver.launch import suite  # deferred: start-up
     from pto_dialect.driver.run.status import Streams, exit_status  # deferred: start-up
 
+    missing = [path for path in paths if not os.path.lexists(path)]
+    if missing:
+        raise click.UsageError(f"no such file or folder: '{missing[0]}'", ctx)
     stated = stated_options(ctx)
     for name in PROGRAM_ONLY:
         if name in stated:

@@ -9,7 +9,6 @@ import click
 
 from .command_line import (
     BACKENDS,
-    TARGETS,
     NumberRange,
     PtoCommand,
     check_settings,
@@ -18,6 +17,7 @@ from .command_line import (
     write_stderr,
 )
 from .streams import let_annotations_through, wants_color
+from .target_choice import TARGETS
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input

@@ -65,7 +65,7 @@ _HELPS = {
         "[OPTIONS] WORD [PART]...",
         "Explain an operation, a rule, a type, a pass or another name; other words search for one.\n\n"
         "PART shows only this part of a page: pto explain tadd operands. A part of a page of the documentation follows "
-        "a #: pto explain cycles#your-own-measurements.\n\n"
+        "a #: pto explain reduce#options.\n\n"
         "pto opt --list-rules and pto opt --list-ops list the names.",
         _names("format"),
     ),

@@ -54,6 +54,9 @@ class Input(NamedTuple):
         return self.path.endswith(CPP_SUFFIXES)
 
 
+_PYTHON = ".py"
+
+
 def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input]:
     """The inputs that ``paths`` (files, folders, ``-``) name, in order and each once; folders are searched
     for ``*.pto`` at any depth, hidden folders left out.
@@ -71,6 +74,9 @@ def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input
                 raise InputError(f"folder '{path}' has no {SUFFIX} files{_cpp_hint(path)}")
             for item in found:
                 inputs.setdefault(os.path.normpath(item.path), item)
+        elif path.endswith(_PYTHON) and os.path.isfile(path):
+            how = "python -m pto_dialect.integrations.builders runs what builds programs"
+            raise InputError(f"'{path}' is Python: {how}")
         elif os.path.lexists(path):
             inputs.setdefault(os.path.normpath(path), Input(path, path, os.path.basename(path)))
         else:

@@ -85,6 +85,14 @@ def resolve_target(
     return TargetChoice(get_profile("a5" if uses_micro_level else "a2a3"), False, ())
 
 
+def target_of_device(name: str) -> str | None:
+    """The target of a device by its name in any case (``Ascend910B4``, ``950``); ``None`` for other names."""
+    known = {"a5": _A5_DEVICES, "a2a3": _A2A3_DEVICES}
+    number = name.lower().replace("-", "").removeprefix("ascend")
+    begins = {target: tuple(one.lower().removeprefix("ascend") for one in names) for target, names in known.items()}
+    return next((target for target, numbers in begins.items() if number.startswith(numbers)), None)
+
+
 def _stated_by_module(arch: str | None, device: str | None) -> tuple[str | None, TargetWarning | None]:
     """Architecture that the attributes name (``None``: neither is present), and a finding about them."""
     if device is not None and device.startswith(_A5_DEVICES):

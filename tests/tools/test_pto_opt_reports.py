@@ -174,5 +174,5 @@ def test_the_pass_table_is_that_of_the_rules() -> None:
 def test_the_targets_are_those_of_the_profiles() -> None:
     from pto_dialect.targets.choice import OPTION_ALIASES, PROFILE_NAMES
 
-    targets = import_module("pto_dialect.tools.pto_opt").TARGETS
+    targets = import_module("pto_dialect.tools.target_choice").TARGETS
     assert sorted(targets) == sorted((*PROFILE_NAMES, *OPTION_ALIASES))

@@ -143,8 +143,10 @@ def find_entry(module: Operation, entry: str | None, symbols: Symbols | None = N
     choices = candidates(module, symbols)
     if len(choices) == 2 and functions[choices[1]] in peers(functions[choices[0]], symbols):
         return choices[0]
+    if not choices:
+        raise ProgramError("entry-single", "the program has no function with a body")
     if len(choices) != 1:
-        listed = ", ".join(f"@{name}" for name in choices) or "none"
+        listed = ", ".join(f"@{name}" for name in choices)
         raise ProgramError("entry-single", f"give the entry function; candidates: {listed}")
     return choices[0]
 
