@@ -30,6 +30,8 @@ _FLAG = re.compile(r"PIPE_\w+|EVENT_ID\d|\d")
 _YIELDING = re.compile(r"\biter_args\b|->")
 _YIELD, CONDITION = "scf.yield", "scf.condition"
 _ENDS = {"scf.while": CONDITION, "scf.parallel": "", "scf.reduce": ""}
+_AGAIN = {CONDITION: _YIELD}
+"""What ends the next region of an operation, by what ended the one before."""
 _NEWEST = 4
 _NUMBERS = ("integer", "float")
 
@@ -133,7 +135,7 @@ class History:
         again = self.last == END
         region, end = self._closed if again else (self.last, _end_of(self.last, self._code))
         self.regions.append(region)
-        self.ends.append(_YIELD if again and end == CONDITION else end)
+        self.ends.append(_AGAIN.get(end, end) if again else end)
 
     def _end(self, statement: Written) -> None:
         self._closed = (self.regions.pop(), self.ends.pop()) if self.regions else ("", "")

@@ -52,7 +52,7 @@ _TAKING = 0.4
 _TAKERS = 16
 """How many operations are few."""
 _LONG = 6
-"""Letters of a word that may be the end of the name of an operation."""
+"""Letters of a part of a name that may be the end of the name of an operation."""
 _RELATED = 2.0
 """How much operations of the families count that the program uses."""
 _NAMED = 0.3
@@ -125,7 +125,7 @@ _TYPE_NAME = re.compile(r"!pto\.([a-z_.]+)")
 
 @cache
 def _meant(word: str) -> tuple[str, ...]:
-    """The operations that a word of the name of a function may mean."""
+    """The operations that a part of the name of a function may mean."""
     if word in _stems() or len(word) < _LONG:
         return _stems().get(word, ())
     return tuple(name for name in OPS if name.endswith(word))
@@ -200,8 +200,8 @@ def _scores(history: History, here: Mapping[Context, Counter[str]]) -> dict[str,
     end = history.ends[-1] if history.ends else ""
     if end and history.last != BEGIN:
         scores[end] += _ENDING
-    if end != CONDITION:
-        scores.pop(CONDITION, None)
+    for name in {CONDITION} - {end}:
+        scores.pop(name, None)
     for name in _following(history, used):
         scores[name] += _FOLLOWING
     for name in _levels().get(elsewhere, ()):
@@ -232,7 +232,7 @@ def _other_level(history: History, used: Mapping[str, float]) -> str:
 
 def _following(history: History, used: Mapping[str, float]) -> list[str]:
     """The next new operations of a family, by their names, where the last two ones compute, are different ones of it,
-    and are new in the program: what goes through a family goes on."""
+    and are new in the program: what goes through a family continues."""
     computes = any(history.last in names for names in _levels().values())
     siblings = _families().get(history.last, {}) if computes else {}
     if history.before not in siblings or used.get(history.last) != 1 or used.get(history.before) != 1:

@@ -117,7 +117,7 @@ def search(question: str, most: int = 8) -> list[Document]:
 
 
 def _is_foreign(name: str) -> bool:
-    """Whether a word is an identifier, and no plain word."""
+    """Whether a name has what plain English has not: ``_``, points, or capitals inside."""
     return "_" in name or "." in name or ":" in name or _CAMEL.search(name) is not None
 
 
