@@ -184,7 +184,7 @@ def test_compile_and_run_refuse_a_wrong_program_as_check_does() -> None:
 
 
 @pytest.mark.parametrize(("target", "fits"), [("a2a3", False), ("a5", True)])
-def test_verification_is_for_the_target_that_is_asked_for(target: str, fits: bool) -> None:
+def test_verification_is_for_the_target_that_is_requested(target: str, fits: bool) -> None:
     """200 KiB are more than the unified buffer of the one, and fit into that of the other."""
     text = "func.func @f() {\n  %t = pto.alloc_tile : !pto.tile_buf<vec, 200x256xf32>\n  return\n}\n"
     assert pto_dialect.check(text, target).ok == fits
@@ -210,7 +210,7 @@ def test_a_verified_module_need_not_be_verified_again(monkeypatch: pytest.Monkey
     assert runs == [module]
 
 
-def test_a_module_without_places_is_shown_as_the_printer_writes_it() -> None:
+def test_a_module_without_locations_is_shown_as_the_printer_writes_it() -> None:
     module = without_places(WRONG)
     with pytest.raises(VerifyError) as caught:
         pto_dialect.compile(module)
@@ -224,7 +224,7 @@ def test_a_module_without_places_is_shown_as_the_printer_writes_it() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_fault_without_a_place_is_shown_as_the_printer_writes_it(jobs: int) -> None:
+def test_a_fault_without_a_location_is_shown_as_the_printer_writes_it(jobs: int) -> None:
     kernel = pto_dialect.compile(without_places(DIVISION))
     with pytest.raises(ProgramError) as caught:
         kernel(1, blocks=jobs, jobs=jobs)
@@ -240,7 +240,7 @@ def test_what_cannot_be_compiled_is_shown_as_the_printer_writes_it() -> None:
     assert '"other.op"(%x)' in str(caught.value)
 
 
-def test_only_what_has_no_place_is_placed() -> None:
+def test_only_tiles_without_address_are_allocated() -> None:
     """An operation that was added to a program that was read is shown where an operand of it is."""
     module = pto_dialect.parse(WRONG)
     for op in module.walk():

@@ -139,7 +139,7 @@ LIMIT = 18
 """Comparisons in the whole package. May only become smaller."""
 
 
-def test_few_places_compare_names_of_operations() -> None:
+def test_few_functions_compare_names_of_operations() -> None:
     places = tuple((name, line) for name, line, _ in comparisons())
     assert len(places) <= LIMIT, rooms(places)
 
@@ -149,7 +149,7 @@ def test_a_comparison_that_is_left_has_a_reason() -> None:
     assert left == []
 
 
-def test_few_places_take_operands_by_position() -> None:
+def test_few_functions_take_operands_by_position() -> None:
     assert len(positions()) <= 5, rooms(positions())
 
 

@@ -436,11 +436,11 @@ def _told(
 ) -> str:
     """What is printed instead of a run: about an operation or rule, or a list of them."""
     if explained is not None:
-        from pto_dialect.driver.explain.lookup import UnknownWordError, explain, explain_json  # deferred: start-up
+        from pto_dialect.driver.explain.lookup import UnknownTermError, explain, explain_json  # deferred: start-up
 
         try:
             return (explain_json if as_json else explain)(explained)
-        except UnknownWordError as error:
+        except UnknownTermError as error:
             raise click.UsageError(str(error), ctx) from None
     if operations:
         from pto_dialect.driver.explain import listing  # deferred: start-up

@@ -75,10 +75,10 @@ def equally_near(word: str, candidates: Iterable[str], usual: Sequence[str] = ()
 
 def word_hint(word: str, allowed: Sequence[str]) -> str | None:
     """``did you mean A or B?`` for one of few words, in their order; ``None`` when none is near, or too many are."""
-    return near_hint(near_words(word, allowed))
+    return near_hint(near_terms(word, allowed))
 
 
-def near_words(word: str, allowed: Sequence[str]) -> list[str]:
+def near_terms(word: str, allowed: Sequence[str]) -> list[str]:
     """Those of a few words that ``word`` was probably meant to be, in their order; none where too many are near."""
     close = equally_near(word, allowed, allowed)
     return close if len(close) <= MOST_NAMED else []

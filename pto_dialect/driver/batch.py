@@ -14,7 +14,7 @@ from .inputs import Input
 from .jobs import default_jobs, processors
 from .options import Options
 from .output import write_module
-from .pipeline import kept_result, process_input
+from .pipeline import cached_result, process_input
 from .project.settings_path import folder_of, settings_file
 from .report import JSON, SARIF, TEXT, render
 from .result import Result
@@ -92,7 +92,7 @@ def _kept(inputs: Sequence[Input], task: Task) -> dict[int, Result]:
     size = 0
     if task.verdicts is not None:
         for place, item in enumerate(inputs):
-            result = kept_result(item, task.options_of(item), task.verdicts)
+            result = cached_result(item, task.options_of(item), task.verdicts)
             if result is not None:
                 found[place] = result
                 size += len(result.text or "")

@@ -60,7 +60,7 @@ def process(text: str, name: str, options: Options) -> Result:
     )
 
 
-def kept_result(item: Input, options: Options, verdicts: Verdicts) -> Result | None:
+def cached_result(item: Input, options: Options, verdicts: Verdicts) -> Result | None:
     """What processing an input gave before; ``None`` where that is not kept, and for what can be read only once."""
     text = _text_of(item)
     try:
@@ -70,7 +70,7 @@ def kept_result(item: Input, options: Options, verdicts: Verdicts) -> Result | N
 
 
 def is_kept(item: Input, options: Options, verdicts: Verdicts) -> bool:
-    """Whether there is what :func:`kept_result` gives, or for a C++ kernel what processing its program gave."""
+    """Whether there is what :func:`cached_result` gives, or for a C++ kernel what processing its program gave."""
     if item.is_cpp:
         try:
             text, remarks = read_program(item, options.target, every=True)

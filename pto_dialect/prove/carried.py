@@ -197,7 +197,7 @@ def _closed(
             return choose(equal(symbol(ordinal), 0), start, step)
         return choose(equal(symbol(ordinal), 0), start, _shifted(step, ordinal))
     found = _sequence(index, holders, starts, steps)
-    return None if found is None else by_turns([Expr(one) for one in found[0]], found[1], ordinal)
+    return None if found is None else alternating_slots([Expr(one) for one in found[0]], found[1], ordinal)
 
 
 def _shifted(step: Expr, ordinal: Ordinal) -> Expr:
@@ -245,7 +245,7 @@ def _needed(index: int, holders: dict[int, Symbol], steps: dict[int, Expr | None
     return sorted(needed)
 
 
-def by_turns(values: Sequence[Expr], back: int, ordinal: Ordinal) -> Expr:
+def alternating_slots(values: Sequence[Expr], back: int, ordinal: Ordinal) -> Expr:
     """The value of an iteration: ``values`` in turn, and again from the one at ``back`` on."""
     place = symbol(ordinal)
     turn = place.plus(-back).modulo(len(values) - back)

@@ -183,7 +183,7 @@ class Relations:
         if problems:
             # Each wait may take a set that comes after it in the text.
             inverted = whole = self._nearest(waits, sets, False)
-            for way in (self._in_turns, self._by_number):
+            for way in (self._in_iterations, self._by_number):
                 if list(self._unmatched(whole, starts, ends)):
                     whole, inverted = way(sets, waits, starts, ends)
             if not list(self._unmatched(whole, starts, ends)):
@@ -193,7 +193,7 @@ class Relations:
             yield from self._suspect(kind, found, (sets if kind == "leftover-flag" else waits or sets)[0])
         self._add(source, target, matched.reverse())
 
-    def _in_turns(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:
+    def _in_iterations(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:
         """The set of each wait where some come before their wait in the text and some after it, and the latter alone;
         nothing where the n-th wait need not take the n-th set."""
         # Between such a set and its wait there is no other of the two.

@@ -50,7 +50,7 @@ def test_tables_of_several_processes_come_together(path: str) -> None:
     assert contents(path) == {0: "0", 1: "1", 2: "2"}
 
 
-def test_a_file_that_has_grown_too_large_begins_anew(path: str) -> None:
+def test_a_file_that_has_grown_too_large_begins_again(path: str) -> None:
     table = CacheTable(path, 1000)
     table.add("long", "x" * 900)
     table.save()

@@ -268,7 +268,7 @@ def test_signatures_are_those_of_inspect(path: str, cls: type) -> None:
     assert found[0] == found[1]
 
 
-def test_expressions_that_are_wrong_are_told_as_ever(path: str) -> None:
+def test_wrong_expressions_are_reported_as_before(path: str) -> None:
     messages: list[str] = []
     for block in (nullcontext, cached_class_code):
         with block(), pytest.raises(SyntaxError) as caught:

@@ -79,7 +79,7 @@ def test_unknown_acceleration_is_refused(tmp_path: Path) -> None:
     assert (code, out) == (2, "") and err.startswith("error: PTO_PLAIN has no 'fast': it is 1, or some of class-code, ")
 
 
-def test_every_acceleration_is_asked_for_and_documented() -> None:
+def test_every_acceleration_has_a_switch_and_documentation() -> None:
     sources = [path for folder in ("pto_dialect", "tools") for path in (ROOT / folder).rglob("*.py")]
     asked = set(re.findall(r'enabled\("([\w-]+)"\)', "".join(path.read_text(encoding="utf-8") for path in sources)))
     # The table of a cache calls those whose code it has.

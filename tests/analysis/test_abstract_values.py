@@ -27,7 +27,7 @@ A, B = ("at", "ub", 64), ("argument", 3)
         (A, 1, NoneType(), None),
     ],
 )
-def test_places_behind_a_pointer(
+def test_locations_after_a_pointer(
     base: AbstractValue, distance: AbstractValue, element: IndexType, place: AbstractValue | None
 ) -> None:
     assert offset_pointer(base, distance, PtrType(element, "ub")) == place

@@ -56,7 +56,7 @@ def test_different_questions_differ() -> None:
         (("x",), UNKNOWN, None), (7, 2, None),
     ],
 )  # fmt: skip
-def test_places_behind_others(base: Any, distance: Any, expected: Any) -> None:
+def test_locations_after_others(base: Any, distance: Any, expected: Any) -> None:
     module = parse("func.func @f(%p: !pto.ptr<f32, ub>) {\nreturn\n}")
     function = next(op for op in module.walk() if op.name == "func.func")
     type_ = function.regions[0].block.args[0].type

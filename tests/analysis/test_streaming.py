@@ -90,7 +90,7 @@ def test_results_in_place_of_the_source(second: tuple[str, str, str], kind: str,
     assert streamed(add("a", "b", "c"), add(*second), kind=kind) == expected
 
 
-def test_in_place_operations_one_behind_the_other() -> None:
+def test_consecutive_in_place_operations() -> None:
     lines = add("a", "b", "a"), add("a", "b", "a")
     assert all(streamed(*lines, kind=kind) for kind in ("raw", "war", "waw"))
 

@@ -105,7 +105,7 @@ def test_attributes_are_dropped_with_what_separates_them(rows) -> None:
         ]
 
 
-def test_clauses_change_places(rows) -> None:
+def test_clauses_are_exchanged(rows) -> None:
     text = "  pto.comm.tscatter(%s, recv(%p, %q), group(%a) : A, B, B, C)\n"
     (place,) = rows.places(text, rows.Row("pto.comm.tscatter", "reorder-clause", "reorder recv(%p, %q) group(%a)"))
     assert place.text == "  pto.comm.tscatter(%s, group(%a), recv(%p, %q) : A, B, B, C)\n"

@@ -23,7 +23,7 @@ def test_every_launch_passes(tmp_path: Path) -> None:
     assert found.wall > 0 and found.processor > 0
 
 
-def test_what_fails_is_told(tmp_path: Path) -> None:
+def test_what_fails_is_reported(tmp_path: Path) -> None:
     cluster_sweep.written(tmp_path, 1, 1)
     (tmp_path / "gemm.pto").write_text("func.func @f() { return }")
     with pytest.raises(subprocess.CalledProcessError):

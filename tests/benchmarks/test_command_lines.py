@@ -80,7 +80,9 @@ def test_a_small_program_of_every_shape(shape: str) -> None:
     assert row[0] == shape and abs(int(row[1]) - 2000) < 600
 
 
-def test_programs_that_run_on_made_up_arguments_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_that_run_on_generated_arguments_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     head = "func.func @f(%p: !pto.ptr<f32>, %v: f32) {\n  %c0 = arith.constant 0 : index\n"
     (tmp_path / "good.pto").write_text(f"{head}  pto.store_scalar %v, %p[%c0] : !pto.ptr<f32>, f32\n  return\n}}\n")
     (tmp_path / "trap.pto").write_text(f"{head}  pto.trap\n  return\n}}\n")

@@ -28,7 +28,7 @@ has_compilers = shutil.which("g++") is not None and (shutil.which("clang++") or 
         ("a::k<B<4>> <<<n, nullptr,\n s>>>(x);", "(isa_blocks(n), a::k<B<4>> )\n(x);"),
     ],
 )
-def test_launches_tell_their_number_of_blocks(launch: str, told: str) -> None:
+def test_launches_state_their_number_of_blocks(launch: str, told: str) -> None:
     assert with_blocks(launch) == f'extern "C" void isa_blocks(long); {told}'
 
 

@@ -72,7 +72,7 @@ class Answers:
 """
 
 
-def test_what_nobody_can_tell_stays() -> None:
+def test_undecidable_code_stays() -> None:
     """None for the False of an answer, and the bound of a cache; not what only looks like it."""
     found = {(change.kind, change.old) for change in changes("m.py", QUIET)}
     assert {old for kind, old in found if kind == "return None"} == {"return KEPT[key]", "return False"}

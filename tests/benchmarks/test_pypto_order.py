@@ -21,7 +21,7 @@ def order(seconds: dict[str, float], peaks: dict[str, int], tests: str) -> str:
     return "".join(tests[index] for index in arranged(tests, known, MEMORY))
 
 
-def test_long_tests_come_first_each_with_a_short_one_behind_it() -> None:
+def test_long_tests_come_first_each_with_a_short_one_after_it() -> None:
     assert order({"C": 9.0, "E": 30.0}, {}, "abCdEfg") == "EaCfbgd"
 
 
@@ -30,7 +30,7 @@ def test_without_an_earlier_run_neighbours_are_far_from_each_other() -> None:
     assert order({}, {}, "") == ""
 
 
-def test_large_tests_come_by_turns_with_others() -> None:
+def test_large_tests_alternate_with_others() -> None:
     seconds = {"A": 50.0, "B": 40.0, "C": 30.0, "D": 20.0, "E": 10.0}
     assert order(seconds, {}, "ABCDE") == "ABCDE"
     assert order(seconds, {"A": 6, "B": 6, "C": 6}, "ABCDE") == "ADBEC"

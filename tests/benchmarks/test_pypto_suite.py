@@ -87,7 +87,7 @@ def test_each_test_has_a_line(log: Path) -> None:
     )
 
 
-def test_the_table_tells_what_was_done(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_states_what_was_done(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found, collected = pypto_suite.read(log)
     pypto_suite.show(found, collected, pypto_suite.Times(12.0, 20.0))
     shown = capsys.readouterr().out
@@ -115,7 +115,7 @@ def suite(tree: Path, command: str, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(started, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
-def test_a_run_that_is_ended_tells_what_it_has(tmp_path: Path) -> None:
+def test_a_run_that_is_ended_reports_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text(SLOW)
     pytest_ = "[sys.executable, '-m', 'pytest', '-q', '-p', 'pypto_times', '-p', 'no:cacheprovider', 'test_a.py']"
     running = suite(tmp_path, pytest_)

@@ -19,7 +19,7 @@ def row(monkeypatch: pytest.MonkeyPatch):
     return row
 
 
-def test_time_that_passes_counts_unless_told_otherwise(row, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_that_passes_counts_unless_stated_otherwise(row, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(row.CLOCK, raising=False)
     assert row.clock() is perf_counter
     monkeypatch.setenv(row.CLOCK, "processor")
@@ -32,7 +32,7 @@ def test_time_of_the_processor_is_that_of_ended_children_too(row) -> None:
     assert 0 < asleep < 0.3 and busy > asleep
 
 
-def test_commands_may_fail_where_that_is_said(row) -> None:
+def test_commands_may_fail_where_the_page_states_it(row) -> None:
     row.command(sys.executable, "-c", "raise SystemExit(1)", succeeds=False)()
     with pytest.raises(Exception, match="exit status 1"):
         row.python("raise SystemExit(1)")()

@@ -46,7 +46,7 @@ def module() -> Iterator[dict[str, Any]]:
     FOUND[:] = kept
 
 
-def test_nothing_is_said_of_what_nobody_asked(module: dict[str, Any]) -> None:
+def test_nothing_is_reported_without_a_request(module: dict[str, Any]) -> None:
     assert list(undecided()) == []
 
 
@@ -79,7 +79,7 @@ def test_a_part_decides_where_the_others_would_raise_without_it(module: dict[str
     assert "f.py:9: `isinstance(x, int)` decides nothing" not in list(undecided())
 
 
-def test_what_changes_something_is_asked_no_more_than_once(module: dict[str, Any]) -> None:
+def test_effects_happen_no_more_than_once(module: dict[str, Any]) -> None:
     things = [1, 2]
     assert not module["once"](things)
     assert things == [1]

@@ -84,7 +84,7 @@ def test_program_with_locations_is_debugged_on_the_lines_of_their_file(folder: P
     assert said[10] == "error: 'gone.cpp' is no file of the program that can be read"
 
 
-def test_program_whose_source_is_gone_is_debugged_on_its_own_lines(folder: Path) -> None:
+def test_program_without_its_source_is_debugged_on_its_own_lines(folder: Path) -> None:
     assert run_command("pto-opt", ["add_exp.cpp", "--print-debuginfo", "-o", "made.pto"]).exit_code == 0
     made = (folder / "made.pto").read_text(encoding="utf-8")
     own = made[: made.index("pto.texp")].count("\n") + 1

@@ -49,7 +49,7 @@ def test_file_of_the_project_or_of_a_named_folder_is_included(tmp_path: Path) ->
     assert "ret i32 3" in compile_to_ir(text, name, includes=[str(tmp_path / "other")], cached=False).text
 
 
-def test_file_of_the_project_may_be_asked_for(tmp_path: Path) -> None:
+def test_files_of_the_project_may_be_requested(tmp_path: Path) -> None:
     (tmp_path / "a b$.h").touch()
     text = '#if __has_include("a b$.h") && !__has_include("/no/such.h")\nextern "C" int f() { return 8; }\n#endif'
     assert "ret i32 8" in compile_to_ir(HEAD + text, str(tmp_path / "kernel.cpp"), cached=False).text
@@ -84,7 +84,7 @@ def test_embedded_files_are_not_read(directive: str) -> None:
     ],
 )
 @pytest.mark.parametrize("file", ["/etc/passwd", "/no/such"])
-def test_pragma_tells_nothing_about_a_file(text: str, place: str | None, file: str) -> None:
+def test_pragma_reveals_nothing_about_a_file(text: str, place: str | None, file: str) -> None:
     with pytest.raises(IncludeError) as error:
         compiled(text.replace("{file}", file))
     message = str(error.value)
@@ -102,7 +102,7 @@ def test_files_that_only_the_compiler_finds_are_checked(directive: str, text: st
         )
 
 
-def test_dependency_is_a_word_of_comments_and_names_too() -> None:
+def test_dependency_may_be_part_of_comments_and_names() -> None:
     text = '#pragma once // no dependency\n_Pragma("clang diagnostic push")\nextern "C" int dependency() { return 3; }'
     assert "ret i32 3" in compiled(text)
 
@@ -113,12 +113,12 @@ def test_macros_may_paste_and_make_other_pragmas() -> None:
 
 
 @pytest.mark.parametrize("before", ["", "#define ASK __has_embed\n", "#define CAT(a, b) a##b\n"])
-def test_no_kernel_asks_for_files_to_embed(before: str) -> None:
+def test_no_kernel_embeds_files(before: str) -> None:
     name = "ASK" if "ASK" in before else "CAT(__has_, embed)" if before else "__has_embed"
     found = [message(f'{before}#if {name}("{file}")\n#endif') for file in ("/etc/passwd", "/no/such")]
     assert found[0] == found[1] and "error: function-like macro '__has_embed' is not defined" in found[0]
 
 
-def test_definition_of_an_option_asks_for_no_file_outside() -> None:
+def test_definition_of_an_option_includes_no_file_outside() -> None:
     with pytest.raises(IncludeError, match="outside of the project"):
         compile_to_ir('#if ASK("/etc/passwd")\n#endif', "kernel.cpp", defines=["ASK=__has_include"], cached=False)

@@ -180,7 +180,7 @@ def test_definition_that_a_launch_file_varies_is_not_given_as_well(folder: Path)
     assert (result.exit_code, "TIMES is both -D and [tune]" in result.stderr) == (2, True)
 
 
-def test_name_that_a_launch_file_does_not_use_is_told_with_the_definition_to_write(folder: Path) -> None:
+def test_name_that_a_launch_file_does_not_use_is_reported_with_the_definition_to_write(folder: Path) -> None:
     Path("t.launch.toml").write_text(LAUNCH + "[tune]\nW = [64, 128]\n", encoding="utf-8")
     result = tune("t.launch.toml")
     assert result.exit_code == 2 and "nothing uses W" in result.stderr

@@ -115,7 +115,7 @@ def test_headers_that_others_can_write_are_made_again(calls: Calls, tmp_path: Pa
     assert calls.of(HEAD + KERNEL) == ["headers", "after"]
 
 
-def test_compiler_that_cannot_compile_headers_is_asked_once(
+def test_compiler_that_cannot_compile_headers_is_tried_once(
     calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "clang++"

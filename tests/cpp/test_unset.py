@@ -96,14 +96,14 @@ def test_variable_without_a_value_on_a_path_is_a_finding_of_that_path(what: str,
         assert re.fullmatch(f"{name} is used here, and nothing has set it", report["message"])
 
 
-def test_plain_run_goes_on(tmp_path: Path) -> None:
+def test_plain_run_continues(tmp_path: Path) -> None:
     path = tmp_path / "kernel.cpp"
     path.write_text(kernel(PATHS["one branch"][0]), encoding="utf-8")
     result = run_command("pto-run", [str(path), "--arg=x=zeros:f32:8", "--arg=y=zeros:i32:8", "--arg=n=0"])
     assert (result.exit_code, result.stderr) == (0, b"")
 
 
-def test_positions_behind_a_declaration_stay() -> None:
+def test_positions_after_a_declaration_stay() -> None:
     text = "int ä = 0; int a; f(a);\nint b;"
     assert with_queries(text, {(1, 18): "a", (2, 1): "b"}).split("\n") == [
         'int ä = 0; int a = __pto_unset{"unset;variable=a"}',

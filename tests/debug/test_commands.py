@@ -87,7 +87,7 @@ def test_until(session: Session) -> None:
     assert said[4] == "the run is over"
 
 
-def test_watches_stop_behind_the_write(session: Session) -> None:
+def test_watchpoints_stop_after_the_write(session: Session) -> None:
     said = dialogue(
         session,
         "goto 3",
@@ -173,7 +173,7 @@ def test_memory_and_writers(session: Session) -> None:
     assert said[5] == said[7] == "nobody has written them"
 
 
-def test_places(session: Session) -> None:
+def test_locations(session: Session) -> None:
     said = dialogue(session, "goto 5", "pipes", "bt", "break tadd", "list", "l 1", "idle V", "idle MTE2", "info step")
     assert said[1].split("\n")[1] == f"block 0 core V: last #4 pto.tmuls line {TMULS}; next #5 pto.tadd line {TADD}"
     assert said[2] == f"#0 @k line {TADD} [%i = 0]"
@@ -183,7 +183,7 @@ def test_places(session: Session) -> None:
     assert said[8].split("\n")[0] == "reads 256 bytes of block0.aiv0.ub in [0, 256)"
 
 
-def test_what_was_changed_goes_on(session: Session) -> None:
+def test_changed_values_are_used_from_there(session: Session) -> None:
     said = dialogue(
         session, "goto 5", "set %x[0, 1:3] = 100", "p %x[0, :4]", "goto end", "p %b[:4]", "goto 2", "set ub 0 f32 = -1",
         "goto end", "p %b[:4]", "goto 0", "set a 0 f32 = 3", "goto end", "p %b[:4]", "set %b[0] = 1",
@@ -244,7 +244,7 @@ def test_a_recording_alone_cannot_be_changed(session: Session) -> None:
         ("print", "the command takes an expression"),
     ],
 )
-def test_what_is_wrong_is_said(session: Session, command: str, says: str) -> None:
+def test_mistakes_are_reported(session: Session, command: str, says: str) -> None:
     (_, said) = dialogue(session, "goto 5", command)
     assert said.startswith("error: ")
     assert says in said
@@ -286,7 +286,7 @@ def test_stepping_is_quick_in_long_runs(folder: Path) -> None:
     assert (process_time() - started) / 20 < 0.25
 
 
-def test_numbers_that_stand_out_are_told(session: Session) -> None:
+def test_outliers_are_reported(session: Session) -> None:
     said = dialogue(
         session, "break tmuls", "c", "set %t[0, 0:4] = 1e38", "print %t", "set %t[0, 0:2] = 3.4e38", "info step"
     )

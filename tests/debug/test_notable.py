@@ -65,7 +65,7 @@ def test_rounding_of_floats(element: str, type_: type) -> None:
     assert "all are nearer to 0;" in told
 
 
-def test_what_is_outside_of_the_range_is_told_as_that_alone() -> None:
+def test_what_is_outside_of_the_range_is_reported_as_that_alone() -> None:
     values, result = np.array([300.0, 1.0, -300.0]), np.array([44, 1, -44], np.int8)
     assert not_held(values, result, format_of("i8")) == (
         "2 of 3 elements are outside of i8, -128 to 127; first [0]: 300 becomes 44"

@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def test_all_stories_are_told_again() -> None:
+def test_all_stories_are_written_again() -> None:
     names = ["product", "rows", "stale", "columns", "events", "bytes", "maximum", "turned", "limits"]
     assert [name for name, *_ in STORIES] == [*names, "rounding", "offset", "barrier"]
 

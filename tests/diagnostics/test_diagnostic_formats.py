@@ -118,7 +118,7 @@ def test_sarif_required_fields() -> None:
     assert [result["ruleIndex"] for result in results] == [0, 1, 0]
 
 
-def test_sarif_places_notes_and_help() -> None:
+def test_sarif_locations_notes_and_help() -> None:
     first, second, third = sarif(DIAGS)["runs"][0]["results"]
     assert first["message"]["text"] == "bad \udc80\nhelp: fix"
     uri = "dir/my%20kernel.pto"

@@ -111,7 +111,7 @@ def test_single_typos_find_their_name() -> None:
     assert found >= 0.95 * tried
 
 
-def test_a_large_table_and_a_long_word_are_quick() -> None:
+def test_a_large_table_and_a_long_name_are_quick() -> None:
     names = [f"pto.{a}{b}_{c}" for a in ("mad", "mte", "tadd") for b in range(30) for c in range(10)]
     begin = time.process_time()
     assert did_you_mean("pto.mte1_l2", names)

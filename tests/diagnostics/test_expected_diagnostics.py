@@ -48,7 +48,7 @@ def test_same_line() -> None:
     ("place", "line"),
     [("", 3), ("@+1", 4), ("@-1", 2), ("@+2", 5), ("@-2", 1), ("@+0", 3), ("@above", 2), ("@below", 4)],
 )
-def test_places(place: str, line: int) -> None:
+def test_locations(place: str, line: int) -> None:
     for gap in ("", " "):
         text = f"one\ntwo\n// expected-error{gap}{place}{gap}{{{{bad}}}}\nfour\nfive"
         for candidate in range(1, 6):
@@ -81,7 +81,7 @@ def test_above_and_below_on_a_line_of_the_program() -> None:
     assert mismatches(text, (1, "A"), (4, "B")) == []
 
 
-def test_unknown_place() -> None:
+def test_unknown_location() -> None:
     source = SourceFile("t.pto", "// expected-warning@unknown {{a5 used}}\n")
     nowhere = Diagnostic("target-override", WARNING, "a5 used")
     assert verify_diagnostics(source, [nowhere]) == []
@@ -99,7 +99,7 @@ def test_chunk_lines_count_from_the_first_line() -> None:
     assert mismatches(text, first_line=40) == ["missing-diagnostic:40"]
 
 
-def test_rule_id_can_be_asked_for() -> None:
+def test_rule_id_can_be_explained() -> None:
     for wanted in ("[rule-x]", "rule-x", "[rule-x] bad", "bad thing", "thing", ""):
         assert mismatches(f"op // expected-error {{{{{wanted}}}}}", (1, "bad thing")) == []
     for wanted in ("[rule]", "[rule-y]", "rule-x bad", "Bad", "bad thing "):

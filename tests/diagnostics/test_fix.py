@@ -14,7 +14,7 @@ FIX = Fix("swap them", (Edit(5, 7, "CD"), Edit(8, 10, "A\nB"), Edit(11, 11, "end
 DIAGNOSTIC = Diagnostic("mad-space", Severity.ERROR, "bad", Span(SOURCE, 5, 7), fixes=(FIX,))
 
 
-def test_edits_are_made_in_the_order_of_their_places() -> None:
+def test_edits_are_made_in_the_order_of_their_locations() -> None:
     assert edited("abcdef", [Edit(4, 5, "E"), Edit(0, 0, "x"), Edit(0, 1, "A"), Edit(6, 6, "y")]) == "xAbcdEfy"
     assert edited("abc", [Edit(1, 1, "1"), Edit(1, 1, "2")]) == "a12bc"
     assert edited("abc", []) == "abc"

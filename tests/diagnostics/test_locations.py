@@ -41,7 +41,7 @@ func.func @f(%x: i32 loc("x"("k.cpp":1:9)), %n: index) {
         ("#loc4", ""),
     ],
 )
-def test_location_of_a_place_in_a_statement(at: str, places: str) -> None:
+def test_location_within_a_statement(at: str, places: str) -> None:
     found = location_at(SourceFile("p.pto", PROGRAM), PROGRAM.index(at))
     assert " ".join(f"{one.file}:{one.line}" for one in found.frames) == places
 

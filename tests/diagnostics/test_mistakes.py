@@ -92,7 +92,7 @@ def test_mistake_in_a_launch(row: Mistake, tmp_path: Path, monkeypatch: pytest.M
     assert launched(tmp_path, right.removeprefix("$ ")).exit_code == 0
 
 
-def test_the_table_is_large_and_its_mistakes_are_told_once() -> None:
+def test_the_table_is_large_and_its_mistakes_are_reported_once() -> None:
     assert len(ROWS) >= 150 and len({(row.file, row.title) for row in ROWS}) == len(ROWS)
     assert len({row.frame for row in ROWS}) >= 12
     once = [row for row in ROWS if len(row.told) == 1]

@@ -55,7 +55,7 @@ def test_full_form() -> None:
     )
 
 
-def test_without_place_or_rule() -> None:
+def test_without_location_or_rule() -> None:
     diags = [
         Diagnostic("target-override", Severity.WARNING, "a5 is used", None, (Note("module says a2a3"),)),
         Diagnostic("", Severity.INFO, "plain"),

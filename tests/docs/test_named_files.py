@@ -30,7 +30,7 @@ def test_what_is_missing_is_found() -> None:
     assert missing("`setup.py`, `ir/`, `ir/gone.py` and `nowhere/`") == ["ir/gone.py", "nowhere/"]
 
 
-def test_every_room_is_on_the_page() -> None:
+def test_every_subpackage_is_on_the_page() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = [
         path.name for path in (ROOT / "pto_dialect").iterdir() if path.is_dir() and (path / "__init__.py").exists()
@@ -61,7 +61,7 @@ def known_rooms(path: Path) -> set[str]:
     return found - set(package[1:2])
 
 
-def test_imports_go_one_way() -> None:
+def test_imports_go_in_one_direction() -> None:
     rooms = {path.parent.name for path in (ROOT / "pto_dialect").glob("*/__init__.py")} - {"accel"}
     assert sorted(ORDER) == sorted(rooms)
     wrong: list[str] = []

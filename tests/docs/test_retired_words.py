@@ -1,4 +1,5 @@
-"""Texts use the terms of the field: no page, docstring, comment, help text or message has a retired phrase.
+"""Texts use the terms of the field: no page, docstring, comment, help text, message or name of a test has a retired
+phrase.
 
 Most patterns catch the home-made sense alone, so that ordinary English passes. Code in pages and docstrings (blocks and
 spans) is not searched, nor are citations of pages and strings without a space.
@@ -125,6 +126,7 @@ _SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
 _TARGET = re.compile(r"\]\([^()\s]+\)")
 _TOKEN = re.compile(r"""#[^\n]*|(\"{3}|'{3}|["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 """A comment or a string of Python."""
+_TEST = re.compile(r"^ *def test_(\w+)\(", re.MULTILINE)
 _CITATION = re.compile(r'docs/[\w/-]+\.md(?:, "[^"]*")*')
 
 
@@ -216,6 +218,13 @@ def test_sources_have_no_retired_phrase(entry: str) -> None:
             texts += [text for text in strings(nodes) if " " in text]
         found[path.relative_to(ROOT).as_posix()] = retired_in(texts)
     assert {path: phrases for path, phrases in found.items() if phrases} == {}
+
+
+def test_names_of_tests_have_no_retired_phrase() -> None:
+    """A name is read as the sentence that it is."""
+    names = [name for path in sources(("tests",)) for name in _TEST.findall(path.read_text(encoding="utf-8"))]
+    assert names
+    assert retired_in([name.replace("_", " ") for name in names]) == []
 
 
 def test_comments_of_headers_have_no_retired_phrase() -> None:

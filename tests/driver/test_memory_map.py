@@ -22,7 +22,7 @@ def line_of(text: str, word: str) -> int:
     return next(number for number, line in enumerate(text.splitlines(), 1) if word in line)
 
 
-def test_every_buffer_has_its_place_and_its_lines():
+def test_every_buffer_has_its_location_and_its_lines():
     ((memory,),) = [function.memories for function in mapped().functions]
     x, y, z = (next(one for one in memory.buffers if one.name == name) for name in ("%x", "%y", "%z"))
     assert (memory.memory, memory.peak, memory.bound, memory.capacity) == ("ub", 2048, 2048, 262144)

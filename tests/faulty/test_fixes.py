@@ -102,7 +102,7 @@ def test_advice_that_is_followed_ends_the_finding(kernel: Kernel):
         assert not left, [finding.message for finding in left]
 
 
-def test_what_no_advice_mends_has_a_reason():
+def test_findings_without_a_fix_have_a_reason():
     kernels = [one for one in faulty() if advised(one)]
     left = {kernel.id: mended(kernel)[1] for kernel in kernels}
     refused = {name for name, found in left.items() if any(finding.fix for finding in found)}
@@ -151,7 +151,7 @@ def test_the_command_writes_the_program(tmp_path: Path):
     assert result.exit_code == 0 and result.stdout == text and "nothing was changed" in result.stderr
 
 
-def test_the_command_writes_to_standard_output_or_over_the_program_if_asked(tmp_path: Path):
+def test_the_command_writes_to_standard_output_or_in_place_on_request(tmp_path: Path):
     assert written(tmp_path, "--fix")[1].startswith("module")
     assert (tmp_path / "race.pto").read_text() == RACE
     written(tmp_path, f"--fix={tmp_path / 'race.pto'}")

@@ -64,7 +64,7 @@ def test_a_check_alone_finds_its_faults() -> None:
 
 
 @pytest.mark.parametrize("kernel", correct(), ids=lambda kernel: kernel.id)
-def test_watching_changes_no_result(kernel: Kernel) -> None:
+def test_instrumentation_changes_no_result(kernel: Kernel) -> None:
     plain, seen = kernel.values(), kernel.values()
     engine = DiagnosticEngine()
     module = parse_program(SourceFile("k.pto", kernel.text), engine)

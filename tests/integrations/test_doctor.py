@@ -42,7 +42,7 @@ def test_installation_that_has_what_it_needs_is_complete() -> None:
     assert is_complete(found)
 
 
-def test_each_kind_of_ptodsl_is_told_from_the_other(tmp_path: Path) -> None:
+def test_each_kind_of_ptodsl_is_distinguished_from_the_other(tmp_path: Path) -> None:
     assert part("PTODSL of PTOAS").state == part("ptodsl of huawei-csl").state == "missing"
     install(tmp_path / "a", CSL)
     assert part("ptodsl of huawei-csl").place == str(tmp_path / "a" / "ptodsl")

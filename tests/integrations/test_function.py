@@ -120,7 +120,7 @@ def test_events() -> None:
     assert second.blocks == 1
 
 
-def test_a_launch_that_fails_is_told() -> None:
+def test_a_launch_that_fails_is_reported() -> None:
     seen: list[Event] = []
     device = Device("test")
     with observed(seen.append), pytest.raises(BindingError):
@@ -129,7 +129,7 @@ def test_a_launch_that_fails_is_told() -> None:
     assert seen[-1].stopped
 
 
-def test_watched_launches_have_findings() -> None:
+def test_sanitized_launches_have_findings() -> None:
     seen: list[Event] = []
     device = Device("test")
     racing = device.compile(RACE, "race.pto")
@@ -146,7 +146,7 @@ def test_watched_launches_have_findings() -> None:
     assert [found.rule for found in second.findings] == ["race-raw"]
 
 
-def test_watched_launches_leave_no_memory_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sanitized_launches_free_all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[weakref.ref[InstrumentedCore]] = []
     start = InstrumentedKernel.start
 

@@ -34,7 +34,7 @@ def test_statement_of_several_lines() -> None:
     assert origin_of(place(text, "pto.a %x,\n  %y : i32")) == Origin("m.py", 3, 4)
 
 
-def test_each_place_of_a_finding_once() -> None:
+def test_each_location_of_a_finding_once() -> None:
     text = 'pto.a loc("m.py":3:4)\npto.b loc("m.py":3:4)\npto.c loc("m.py":9:1)\n'
     notes = (Note("first", place(text, "pto.b")), Note("then", place(text, "pto.c")), Note("last"))
     found = Diagnostic("race-war", Severity.ERROR, "text", place(text, "pto.a"), notes)

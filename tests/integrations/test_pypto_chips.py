@@ -81,14 +81,14 @@ def test_compilers_order_the_pipes_of_programs_with_barriers(tmp_path: Path) -> 
     assert watched_pair(chips) == (["left", "right"], set(), True)
 
 
-def test_findings_of_all_chips_are_told(tmp_path: Path) -> None:
+def test_findings_of_all_chips_are_reported(tmp_path: Path) -> None:
     """One of both reads the window of the other without a message from it."""
     loose = "%sure = pto.comm.ttest(%sp, %one : !cell, i32) {cmp = #pto<wait_cmp ne>} -> i1"
     functions, rules, _ = watched_pair([next_chip(tmp_path, "left"), next_chip(tmp_path, "loose", loose)])
     assert (functions, rules) == (["left", "loose"], {"race-cross-rank"})
 
 
-def test_chips_that_wait_for_nobody_are_told_of(tmp_path: Path) -> None:
+def test_chips_that_wait_for_nobody_are_reported(tmp_path: Path) -> None:
     chip = next_chip(
         tmp_path, wait=WAIT.replace("%one", "%two", 1).replace("pto", "%two = arith.constant 2 : i32\n    pto", 1)
     )

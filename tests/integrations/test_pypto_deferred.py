@@ -143,7 +143,7 @@ def test_later_tasks_run_before_those_that_follow_a_counter(tmp_path: Path, betw
     assert not y[:, 0, 1:].any()
 
 
-def test_counters_that_nobody_changes_are_told_of(tmp_path: Path) -> None:
+def test_counters_that_nobody_changes_are_reported(tmp_path: Path) -> None:
     x = np.ones((2, 1, COLS), np.float32)
     one = chip(tmp_path, expected=3)
     handle = Worker(level=3).submit(lambda orch, *_: submit(orch, [one, one], x, np.zeros_like(x)))

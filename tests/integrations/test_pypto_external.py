@@ -219,7 +219,7 @@ def test_a_missing_wait_is_found_at_the_line_of_the_kernel(tmp_path: Path) -> No
     assert f"k.cpp:{READ} race-cross-rank" in found
 
 
-def test_a_kernel_that_does_not_compile_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_kernel_that_does_not_compile_is_reported_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=rf"k\.cpp:{LINES + 1}:5: error: use of undeclared identifier 'missing'"):
         kernel(tmp_path, "    missing = 1;\n")
 

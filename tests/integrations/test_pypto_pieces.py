@@ -108,7 +108,7 @@ def test_numbers(word: int, type_: object, value: object) -> None:
     assert number(word, type_) == value  # pyright: ignore[reportArgumentType]
 
 
-def test_words_of_a_task() -> None:
+def test_terms_of_a_task() -> None:
     words = [3, 1, 2, 1, 1, 4, 1000, 64, 2, 0x000, 11, 0, 1, 7, 0x101, 11, 1, 2, 8, 9]
     calls = [Call(0, 0, 11, 0, [7]), Call(1, 1, 11, 1, [8, 9])]
     assert decode(words) == Task(3, [2], [Access(4, 1000, 64)], 2, calls, manual=True)
@@ -157,7 +157,7 @@ def test_without_pypto_the_error_is_one_line(tmp_path: Path) -> None:
     assert "No module named 'pypto'; docs/pypto.md has the commands" in done.stderr.splitlines()[-1]
 
 
-def test_another_project_of_its_name_is_told(tmp_path: Path) -> None:
+def test_another_project_of_its_name_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pypto").mkdir()
     (tmp_path / "pypto" / "__init__.py").touch()
     code = "import sys\ntry: import pto_dialect.integrations.pypto.use\nfinally: print('simpler' in sys.modules)"

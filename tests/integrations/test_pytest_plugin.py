@@ -91,7 +91,7 @@ def outcomes(output: str) -> dict[str, str]:
     return {words[1].partition("::")[2]: words[0] for words in lines if words[0] in ("PASSED", "FAILED", "ERROR")}
 
 
-def test_nothing_is_watched_unless_asked(tmp_path: Path) -> None:
+def test_nothing_is_instrumented_without_a_request(tmp_path: Path) -> None:
     code, output = session(tmp_path)
     assert (code, "6 passed" in output) == (0, True), output
 

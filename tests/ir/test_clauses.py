@@ -51,7 +51,7 @@ def test_a_keyword_finds_its_clause(shape: str) -> None:
     assert table.find("nothing") is None
 
 
-def test_a_clause_is_taken_where_its_operand_does_not_stand_with_the_others() -> None:
+def test_a_clause_is_read_apart_from_the_other_operands() -> None:
     taken = {name: [row.name for row, *_ in clauses_of(op_class(name))] for name in ("pto.mte_gm_ub", "pto.mte_ub_gm")}
     assert taken == {
         "pto.mte_gm_ub": ["nburst", "loop", "pad"],
@@ -70,7 +70,7 @@ def test_operands_of_a_clause_have_the_names_of_the_class() -> None:
     }
 
 
-def test_editors_are_told_all_keywords() -> None:
+def test_editors_get_all_keywords() -> None:
     assert {"nburst", "src_layout", "start_row", "recv", "pre_quant", "pad_mode", "l2cache", "n_dir"} <= {
         *clause_keywords()
     }

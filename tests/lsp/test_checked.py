@@ -85,7 +85,7 @@ def test_a_brace_too_few_or_too_many_is_one_of_its_function() -> None:
         assert "func.func @callee" not in broken.text[slice(*broken.functions[0])]
 
 
-def test_only_what_an_edit_has_to_do_with_is_looked_at_anew() -> None:
+def test_only_statements_that_an_edit_affects_are_checked_again() -> None:
     first = Checked("p", CALLS)
     second = Checked("p", CALLS.replace("call @outside", "call  @outside"), first)
     assert [a is b for a, b in zip(first.functions, second.functions, strict=True)] == [True, False, True]
@@ -146,7 +146,7 @@ def test_after_random_edits_everything_is_as_when_the_text_is_opened(seed: int) 
 @pytest.mark.parametrize(
     "place", ["  func.func @caller", "    return\n  }\n  // A remark", "  module {", "      return"]
 )
-def test_a_label_anywhere_is_told_about_as_for_the_whole_text(place: str) -> None:
+def test_a_label_anywhere_is_reported_as_for_the_whole_text(place: str) -> None:
     text = CALLS.replace(place, f"  ^label:\n{place}")
     before = Checked("p", CALLS)
     after = Checked("p", text, before)

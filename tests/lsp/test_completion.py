@@ -71,7 +71,7 @@ async def test_clauses_are_offered_in_their_order_only(client) -> None:
     assert await offered(client, start + "unit_flag(") == ["check_only", "check_and_set"]
 
 
-async def test_clauses_of_write_backs_take_words_by_name(client) -> None:
+async def test_clauses_of_write_backs_take_keywords_by_name(client) -> None:
     start = "    pto.mte_l0c_gm %acc, %gm, %n, %n, %n, %n, %n, %n, "
     assert "normal_relu" in await offered(client, start + "pre_relu(mode = ")
     assert await offered(client, start + "pre_relu(") == ["mode = ", "clip = "]
@@ -80,7 +80,7 @@ async def test_clauses_of_write_backs_take_words_by_name(client) -> None:
     assert not any(text.startswith("unit_flag") for text in behind)
 
 
-async def test_pipes_and_events_stand_in_brackets(client) -> None:
+async def test_pipes_and_events_are_in_brackets(client) -> None:
     assert "<PIPE_MTE1>" in await offered(client, "    pto.set_flag[")
     assert (await offered(client, "    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <"))[0] == "<EVENT_ID1>"
     assert (await offered(client, "    pto.set_flag[<PIPE_MTE1>, <PIPE_M>, <"))[0] == "<EVENT_ID0>"
@@ -88,7 +88,7 @@ async def test_pipes_and_events_stand_in_brackets(client) -> None:
     assert "<PIPE_ALL>" in await offered(client, "    pto.barrier ")
 
 
-async def test_attributes_have_keys_and_words(client) -> None:
+async def test_attributes_have_keys_and_keywords(client) -> None:
     assert await offered(client, "    pto.tcvt ins(%n {") == ["rmode = ", "sat_mode = "]
     assert "#pto<round_mode RINT>" in await offered(client, "    pto.tcvt ins(%n {rmode = ")
     assert '"PAT_ALL"' in await offered(client, "    %m = pto.pset_b32 ")
@@ -100,7 +100,7 @@ async def test_types_functions_and_nothing_in_remarks(client) -> None:
     assert await offered(client, "    // pto.") == []
 
 
-async def test_the_operand_that_comes_next_is_told(client) -> None:
+async def test_the_operand_that_comes_next_is_reported(client) -> None:
     uri = "file:///t/signature.pto"
     line = "    pto.mad %l, %l, "
     client.text_document_did_open(

@@ -82,7 +82,7 @@ async def hovered(client, position: types.Position) -> str:
     return found.contents.value if found is not None else ""
 
 
-async def test_hover_tells_what_an_operation_does(client) -> None:
+async def test_hover_says_what_an_operation_does(client) -> None:
     words = await hovered(client, place("pto.mad", "pto.mad"))
     assert "**pto.mad**" in words
     assert "`%lhs`" in words
@@ -100,7 +100,7 @@ async def test_hover_decodes_types_and_values(client) -> None:
     assert "f16" in await hovered(client, place("pto.mad", "%r"))
 
 
-async def test_hover_knows_words_functions_and_flags(client) -> None:
+async def test_hover_knows_keywords_functions_and_flags(client) -> None:
     assert "write-back" in await hovered(client, place("pto.mad", "unit_flag"))
     assert "PIPE_MTE2" in await hovered(client, place("set_flag", "PIPE_MTE2"))
     assert "(%n: i64, %b: i1)" in await hovered(client, place("func.call", "@second"))
@@ -145,7 +145,7 @@ async def test_highlights_tell_definitions_from_uses(client) -> None:
     assert [one.kind for one in found] == [types.DocumentHighlightKind.Write, types.DocumentHighlightKind.Read]
 
 
-async def test_rename_changes_all_places(client) -> None:
+async def test_rename_changes_all_locations(client) -> None:
     async def renamed(position: types.Position, new: str) -> list[tuple[int, str]]:
         found = await client.text_document_rename_async(types.RenameParams(DOCUMENT, position, new))
         return [(edit.range.start.line + 1, edit.new_text) for edit in found.changes[URI]]
@@ -196,7 +196,7 @@ def applied(text: str, edits: list[types.TextEdit]) -> str:
     return "\n".join(lines)
 
 
-async def test_semantic_tokens_say_what_words_are(client) -> None:
+async def test_semantic_tokens_say_what_keywords_are(client) -> None:
     legend = client_legend(client)
     found = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(DOCUMENT))
     words: dict[str, set[str]] = {}
@@ -224,7 +224,7 @@ async def test_hints_show_bytes_addresses_and_pipes(client) -> None:
     assert [(one.position.line + 1, one.label) for one in found] == [(7, "8192 bytes at 0x1000"), (18, "M")]
 
 
-async def test_calls_are_followed_both_ways(client) -> None:
+async def test_calls_are_followed_in_both_directions(client) -> None:
     (item,) = await client.text_document_prepare_call_hierarchy_async(
         types.CallHierarchyPrepareParams(DOCUMENT, place("func.call", "@second"))
     )

@@ -63,7 +63,7 @@ def test_messages_and_what_is_none(stream: bytes, found: list[bytes]) -> None:
     assert bodies(stream) == found
 
 
-def test_any_bytes_end_and_a_message_behind_them_is_read() -> None:
+def test_a_message_after_any_bytes_is_read() -> None:
     numbers = random.Random(1)
     parts = [b"\r\n", b"\n", b"Content-Length: ", b"content-length:", b"-1", b"12", b"{}", b"[[", b"\0", b"\xff", b"x:"]
     for _ in range(500):
@@ -100,7 +100,7 @@ DEEP = 200_000
         (framed(b'{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"a":1}}'), -32602),
     ],
 )  # fmt: skip
-def test_the_server_answers_and_goes_on(session: Session, stream: bytes, code: int) -> None:
+def test_the_server_answers_and_continues(session: Session, stream: bytes, code: int) -> None:
     assert session.process.stdin is not None
     session.process.stdin.write(stream)
     session.process.stdin.flush()

@@ -42,7 +42,7 @@ def test_positions_are_those_of_utf16(text: str) -> None:
 
 
 @given(TEXTS, TEXTS, st.integers(0, 40), st.integers(0, 40))
-def test_an_edit_replaces_what_stands_between_two_positions(text: str, new: str, one: int, other: int) -> None:
+def test_an_edit_replaces_the_text_between_two_positions(text: str, new: str, one: int, other: int) -> None:
     lines = Lines(text)
     start, end = sorted(min(place, len(text)) for place in (one, other))
     for place in (start, end):
@@ -55,7 +55,7 @@ def test_an_edit_replaces_what_stands_between_two_positions(text: str, new: str,
 
 
 @given(TEXTS, st.integers(0, 8), st.integers(0, 50))
-def test_a_column_behind_the_end_is_that_end(text: str, line: int, column: int) -> None:
+def test_a_column_after_the_end_is_that_end(text: str, line: int, column: int) -> None:
     visible = re.split(r"\r\n|\r|\n", text)
     found = Lines(text).offset(Position(line, column))
     if line >= len(visible):
@@ -65,6 +65,6 @@ def test_a_column_behind_the_end_is_that_end(text: str, line: int, column: int) 
         assert text[found : found + 1] in ("", "\r", "\n")
 
 
-def test_a_place_inside_of_a_character_is_that_character() -> None:
+def test_a_location_inside_of_a_character_is_that_character() -> None:
     assert Lines("a\U0001f600b").offset(Position(0, 2)) == 1
     assert Lines("a\U0001f600b").offset(Position(0, 3)) == 2

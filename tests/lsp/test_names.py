@@ -166,7 +166,7 @@ def test_questions_are_answered_from_what_was_seen_before() -> None:
     assert document.seen.checked is document.checked
 
 
-def test_what_a_worker_finds_about_an_earlier_text_is_gone_on_with() -> None:
+def test_findings_of_a_worker_about_an_earlier_text_are_used() -> None:
     document = Document("file:///t/p.pto", "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}\n")
     with ThreadPoolExecutor(1) as worker:
         running = document.check(worker)

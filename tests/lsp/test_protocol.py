@@ -43,11 +43,11 @@ def test_an_end_without_notice_is_a_failure() -> None:
 @pytest.mark.parametrize(
     "parameters", [{"textDocument": 5}, {}, [1], {"textDocument": {"uri": "x"}, "position": "here"}]
 )
-def test_wrong_parameters_are_told(session: Session, parameters: object) -> None:
+def test_wrong_parameters_are_reported(session: Session, parameters: object) -> None:
     assert session.request("textDocument/hover", parameters)["error"]["code"] == -32602
 
 
-def test_what_is_no_request_of_the_protocol_is_told(session: Session) -> None:
+def test_what_is_no_request_of_the_protocol_is_reported(session: Session) -> None:
     assert session.request("textDocument/cook", {})["error"]["code"] == -32601
 
 

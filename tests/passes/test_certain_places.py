@@ -72,7 +72,7 @@ def test_a_wait_where_some_runs_come(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*POSSIBLE, *CERTAIN])
-def test_behind_all_of_them_every_run_comes(name: str) -> None:
+def test_every_run_comes_after_all_of_them(name: str) -> None:
     if name != "call":
         assert told([*{**POSSIBLE, **CERTAIN}[name], *DEADLOCK], []) == SURE
 

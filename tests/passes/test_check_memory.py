@@ -51,7 +51,7 @@ def test_a_tile_that_is_written_again_has_its_own_content():
     assert not found(tiles(32, fill("%a"), fill("%b"), fill("%a"), add("%a", "%a", "%a")), ("check-memory",))
 
 
-def test_one_place_for_two_handles_is_a_plan():
+def test_one_address_for_two_handles_is_a_plan():
     """Shown with --pedantic only."""
     assert not found(tiles(0, fill("%a"), fill("%b"), add("%a", "%b", "%b")), ("check-memory",))
 

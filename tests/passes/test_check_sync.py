@@ -91,7 +91,7 @@ def test_a_missing_wait_before_a_store():
     assert diagnostic.notes[0].span is not None and diagnostic.notes[0].span.text.startswith("pto.mte_gm_ub")
 
 
-def test_a_loop_without_the_way_back():
+def test_a_loop_without_a_back_edge():
     body = [load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
     assert rules("scf.for %i = %i0 to %i3 step %i1 {", *body, "}") == ["sync-static-hazard"]
 
@@ -118,7 +118,7 @@ def test_a_counterexample_names_the_iterations():
     ]
 
 
-def test_two_tiles_at_one_address_are_one_place():
+def test_two_tiles_at_one_address_are_one_location():
     tile = "!pto.tile_buf<vec, 16x16xf32>"
     view = "!pto.partition_tensor_view<16x16xf32>"
 
@@ -168,7 +168,7 @@ def test_scratch_that_the_chip_does_not_use_is_nobodys():
     assert kernel("a2a3") == ["sync-static-hazard"]
 
 
-def test_ways_that_are_not_followed_are_said(monkeypatch: pytest.MonkeyPatch):
+def test_paths_that_are_not_followed_are_reported(monkeypatch: pytest.MonkeyPatch):
     text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
     engine = DiagnosticEngine(DiagnosticOptions(pedantic=True))
     monkeypatch.setattr(abstract_interpreter, "BASE_VISITS", 1)
@@ -258,7 +258,7 @@ def test_flags_that_turn_the_text_round(first: str, second: str, pipes: tuple[st
     assert f"{said}, but the flags let the second run first" in diagnostic.message
 
 
-def test_pointers_to_one_address_are_one_place():
+def test_pointers_to_one_address_are_one_location():
     """Also where the address is computed: element 16 of f32 is byte 64."""
     more = [ub("y", 64), "%i16 = arith.constant 16 : index"]
     more.append("%z = pto.addptr %x, %i16 : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>")
@@ -285,7 +285,7 @@ GET, RELEASE = (f'pto.{word}_buf "PIPE_MTE2", 3, 0' for word in ("get", "rls"))
         ([GET, load("%x"), RELEASE, GET, RELEASE], None),
     ],
 )
-def test_buffer_numbers_in_turn(lines: list[str], said: str | None):
+def test_buffer_ids_alternate(lines: list[str], said: str | None):
     diagnostics = [d for d in found(program(X, *lines)) if d.rule == "sync-buf-nesting"]
     assert [said in d.message for d in diagnostics] == ([True] if said else [])  # pyright: ignore[reportOperatorIssue]
 
@@ -380,7 +380,7 @@ def visits(count: int) -> int:
     return walks[0].visits
 
 
-def test_ways_that_lead_to_one_state_go_on_as_one():
+def test_paths_to_one_state_continue_as_one():
     """Forty conditions have 10^12 ways; the work grows with their number, and the last mistake is found."""
     assert visits(40) < 2.2 * visits(20)
     assert rules(*branches(40, load("%x"), store("%x"))) == ["sync-static-hazard"]
@@ -395,7 +395,7 @@ def test_ways_that_lead_to_one_state_go_on_as_one():
         (["%k = arith.addi %c0, %c1 : i64"], True),
     ],
 )
-def test_nothing_is_said_about_order_behind_a_wait_for_another_core(between: list[str], said: bool):
+def test_nothing_is_reported_about_order_after_a_wait_for_another_core(between: list[str], said: bool):
     """That core may have waited for anything before it signalled."""
     other = [set_flag("V", "MTE3"), wait_flag("V", "MTE3")]
     assert rules(*other, load("%x"), *between, store("%x")) == ["sync-static-hazard"] * said

@@ -60,7 +60,7 @@ TEXT = f"""module attributes {{{{pto.target_arch = "a5"}}}} {{{{
         ("half", "c0", False),
     ],
 )
-def test_parts_that_certainly_share_bytes(vector: str, cube: str, found: bool) -> None:
+def test_parts_that_must_alias(vector: str, cube: str, found: bool) -> None:
     engine = DiagnosticEngine()
     make_pass("check-sync", None).run(parse(TEXT.format(vector=vector, cube=cube)), engine)
     assert [one.rule for one in engine.diagnostics] == ["race-cross-core"] * found

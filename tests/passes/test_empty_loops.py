@@ -127,7 +127,7 @@ CORRECT: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("name", CORRECT)
-def test_nothing_is_said_where_zero_iterations_are_right(name: str) -> None:
+def test_nothing_is_reported_where_zero_iterations_are_right(name: str) -> None:
     assert said(*CORRECT[name]) == []
 
 
@@ -142,6 +142,6 @@ def test_an_assumption_moves_no_pointer() -> None:
     assert said(far, load("%x"), *loop(SET, WAIT), store("%y")) == []
 
 
-def test_a_wait_that_never_ends_is_told_once() -> None:
+def test_a_wait_that_never_ends_is_reported_once() -> None:
     (one,) = found(program(wait_flag("V", "MTE3"), *loop(set_flag("MTE2", "V"), wait_flag("MTE2", "V"))))
     assert (one.rule, one.severity) == ("sync-static-deadlock", Severity.ERROR)

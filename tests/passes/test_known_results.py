@@ -71,7 +71,7 @@ def test_the_number_is_known(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_nothing_is_said_about_unknown_numbers(name: str) -> None:
+def test_nothing_is_reported_about_unknown_numbers(name: str) -> None:
     for number in range(4):
         assert rules(UNKNOWN[name], wait_flag("MTE2", "MTE3", number)) == []
 

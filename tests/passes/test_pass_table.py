@@ -27,7 +27,7 @@ def test_examples_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", PASS_TABLE)
-def test_a_pass_tells_of_itself(name: str) -> None:
+def test_a_pass_describes_itself(name: str) -> None:
     entry, cls = PASS_TABLE[name], pass_class(name)
     assert (entry.cls, cls.name) == (cls.__name__, name)
     assert cls.__module__ == f"pto_dialect.passes.{entry.module}"

@@ -64,7 +64,7 @@ def _plainly(flow: Flow) -> Hashable:
 
 
 @pytest.mark.parametrize("arch", ["a5", "a2a3"])
-def test_states_are_told_apart_by_the_order_of_accesses(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_are_distinguished_by_the_order_of_accesses(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[bool] = []
     join = AbstractInterpreter.join
 

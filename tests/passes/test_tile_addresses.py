@@ -46,7 +46,7 @@ def test_the_first_tile_that_has_all_bytes_owns_a_view() -> None:
     assert places.sharing(tile("d", 32, 64)) == {tiles["b"].made, tiles["c"].made}
 
 
-def test_places_that_others_know_do_not_change() -> None:
+def test_locations_that_others_know_do_not_change() -> None:
     one, other, moved = tile("a", 0, 32), tile("b", 32, 64), tile("a", 64, 96)
     places = TileAddresses({}, {}).with_((1,), OPS["a"], one)
     key = places.key()
@@ -60,7 +60,7 @@ def test_places_that_others_know_do_not_change() -> None:
     assert again is more and again.tiles[1,] is moved
 
 
-def test_what_is_known_of_places_is_asked_again_when_one_comes() -> None:
+def test_facts_about_locations_are_computed_again_when_one_is_added() -> None:
     """An operation through a view of a view: its allocation, once there is one."""
     places = TileAddresses({}, {})
     number = ("view", ("slot", (1,)))

@@ -126,7 +126,7 @@ def test_the_table_has_the_options_of_the_classes() -> None:
         assert defaults == {option: words[0] if words else "" for option, words in entry.options.items()}
 
 
-def test_further_passes_run_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_further_passes_run_at_their_position(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
 
     class Recording(PtoPass):

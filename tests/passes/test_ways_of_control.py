@@ -55,7 +55,7 @@ def test_a_loop_with_a_condition_runs_any_number_of_times() -> None:
     assert "sync-path-unmatched" in rules(*loop(load("%x"), set_flag("MTE2", "MTE3")), wait_flag("MTE2", "MTE3"))
 
 
-def test_what_stands_behind_a_loop_is_in_none_of_its_iterations() -> None:
+def test_statements_after_a_loop_are_in_none_of_its_iterations() -> None:
     both = [load("%x"), store("%x")]
     (inside,) = found(program(X, *loop(*both, set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"))))
     assert any(note.message.startswith("both are in iteration 1 of the loop at line ") for note in inside.notes)
@@ -76,7 +76,7 @@ def test_what_follows_a_loop_of_open_length_or_many_calls_is_certain_again() -> 
     assert [diagnostic.rule for diagnostic in found(called)] == ["sync-static-deadlock"]
 
 
-def test_choices_inside_of_a_loop_are_forgotten_after_each_turn() -> None:
+def test_choices_inside_of_a_loop_are_forgotten_after_each_iteration() -> None:
     """Sixteen choices of two are one way again, since nothing that is left of them differs."""
     choice = ["%more = arith.cmpi slt, %n, %i : index", "%r = scf.if %more -> index {", load("%x"),
               "scf.yield %i0 : index", "} else {", load("%x"), "scf.yield %i1 : index", "}"]  # fmt: skip
@@ -91,7 +91,7 @@ def test_choices_inside_of_a_loop_are_forgotten_after_each_turn() -> None:
     assert rules(*lines, wait_flag("V", "MTE3")) == ["sync-static-deadlock"]
 
 
-def test_two_reads_of_a_place_may_give_two_numbers() -> None:
+def test_two_reads_of_an_address_may_give_two_numbers() -> None:
     """The first iteration sets a flag where the number is negative, the second waits for it where it is."""
     tile = "!pto.tile_buf<vec, 16x16xi32>"
     head = [
@@ -132,7 +132,7 @@ def test_negations_by_exclusive_or_are_followed() -> None:
 
 
 @pytest.mark.parametrize("first", ["%p", "%r"])
-def test_an_answer_is_known_as_long_as_its_value_goes_on_under_another_name(first: str) -> None:
+def test_a_result_is_known_as_long_as_its_value_lives_under_another_name(first: str) -> None:
     """What both branches of another condition pass on is the truth value whose negation was queried."""
     other = ["%c = arith.cmpi slt, %n, %i1 : index", "%k = scf.if %c -> i1 {", load("%x"), "scf.yield %p : i1"]
     other += ["} else {", "scf.yield %p : i1", "}", barrier("MTE2")]
@@ -213,7 +213,7 @@ def test_sections_of_the_other_side_are_passed_by() -> None:
     ]
 
 
-def test_nothing_is_said_about_flags_whose_number_only_a_run_knows() -> None:
+def test_nothing_is_reported_about_flags_whose_number_only_a_run_knows() -> None:
     unknown = 'pto.{}_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %n]'
     lines = [*INDEX, load("%x"), unknown.format("set"), unknown.format("wait"), store("%x")]
     assert rules(*lines) == []

@@ -157,7 +157,7 @@ def test_accesses_of_more_bytes_than_there_are(path: Path, dims: list[list[int]]
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_other_ways_to_pack(path: Path, packing: int) -> None:
+def test_other_forms_of_packing(path: Path, packing: int) -> None:
     with pytest.raises(RecordingError, match="packed in another way"):
         everything(rewritten(path, lambda _: None, packing))
 
@@ -174,7 +174,7 @@ def test_an_array_that_states_another_shape(path: Path) -> None:
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_arguments_that_are_packed_in_another_way(tmp_path: Path, packing: int) -> None:
+def test_arguments_that_are_packed_otherwise(tmp_path: Path, packing: int) -> None:
     with zipfile.ZipFile(tmp_path / "x.npz", "w", packing) as archive:
         archive.writestr("a.npy", npy(np.zeros(4)))
     with (tmp_path / "x.npz").open("rb") as stream, pytest.raises(zipfile.BadZipFile, match="packed in another way"):

@@ -180,7 +180,7 @@ def test_columns_that_do_not_fit_each_other(path: Path) -> None:
         ("step.issue", "|u1"),
     ],
 )
-def test_what_is_said_of_a_column_has_to_fit(path: Path, name: str, said: object) -> None:
+def test_statements_about_a_column_have_to_fit(path: Path, name: str, said: object) -> None:
     with pytest.raises(RecordingError, match="damaged"):
         everything(with_columns(path, columns_of(path), **{name: said}))
 

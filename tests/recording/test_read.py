@@ -64,7 +64,7 @@ def test_arguments_at_begin_and_end(tmp_path: Path) -> None:
     assert np.array_equal(np.asarray(found.end("b"))[:16], np.arange(16, dtype=np.float32))
 
 
-def test_numbers_are_told_where_they_are_new_or_used(tmp_path: Path) -> None:
+def test_numbers_are_reported_where_they_are_new_or_used(tmp_path: Path) -> None:
     found = run(tmp_path, COPY)
     loop = next(n for n in range(len(found)) if found.step(n).statement.name == "scf.for")
     assert found.scalars_of(loop)["%i3"] == 3
@@ -141,7 +141,7 @@ def test_the_limit_keeps_the_last_part(tmp_path: Path, monkeypatch: pytest.Monke
             assert part.scalars_of(step) == whole.scalars_of(step + part.dropped)
 
 
-def test_a_memory_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_memory_that_is_not_there_is_reported(tmp_path: Path) -> None:
     found = run(tmp_path, COPY)
     with pytest.raises(KeyError, match="no memory is called l1"):
         found.memory_at(0, "l1")

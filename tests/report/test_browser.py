@@ -203,7 +203,7 @@ def test_an_element_is_found_in_its_fractal(product: Product) -> None:
     assert int(found.group(1).replace(",", "")) % (2 * SIDE * SIDE) == 2 * (16 * SIDE + row * 16 + col - 16)
 
 
-def test_counts_and_work_are_told(product: Product) -> None:
+def test_counts_and_work_are_reported(product: Product) -> None:
     shown = product[0].anew()
     assert shown.written("#part-source .count").count("1×") == 6
     roof = shown.part("roofline")
@@ -251,7 +251,7 @@ def test_a_race_has_its_pictures(race: Shown) -> None:
     assert race.page.inner_text("[aria-selected=true]") == "Timeline"
 
 
-def test_a_run_that_stands_still_says_so(chrome: Any, tmp_path: Path) -> None:
+def test_a_run_without_progress_is_reported(chrome: Any, tmp_path: Path) -> None:
     with faulty(chrome, tmp_path, "deadlock.pto") as shown:
         assert "did not end" in shown.page.inner_text("header.top")
         assert "cannot continue" in shown.part("findings").inner_text()
@@ -268,7 +268,7 @@ def serious(shown: Shown) -> None:
         assert shown.complaints() == [], theme
 
 
-def test_nothing_serious_stands_in_anybodys_way(product: Product, race: Shown) -> None:
+def test_pages_have_no_serious_accessibility_fault(product: Product, race: Shown) -> None:
     serious(product[0])
     serious(race)
 

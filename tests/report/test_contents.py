@@ -56,7 +56,7 @@ def test_beginning_and_end_stay_when_there_is_too_much(monkeypatch: pytest.Monke
     assert sum(len(block) for block, there in zip(blocks, known, strict=True) if there) <= 21_000
 
 
-def test_what_is_gone_is_kept_again_when_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removed_values_are_cached_again_when_they_return(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "CHUNK", 1000)
     made = Contents(most=4_000)
     random = np.random.default_rng(2)
@@ -66,7 +66,7 @@ def test_what_is_gone_is_kept_again_when_it_comes_back(monkeypatch: pytest.Monke
     assert again != numbers[4] and read(made)[again] == blocks[4].tobytes()
 
 
-def test_what_is_larger_than_all_room_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_exceeds_the_limit_is_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "_LARGEST", 50)
     made = Contents()
     assert made.add(np.zeros(51, np.uint8)) == NONE and made.dropped

@@ -98,7 +98,7 @@ def test_steps_wait_for_the_data_that_they_need(scaled: tuple[Read, np.ndarray])
     assert (found.steps["start"][1:3] == found.steps["end"][:2]).all()
 
 
-def test_waits_and_advice_stand_on_the_page_as_cycles_tell_them(tmp_path: Path) -> None:
+def test_waits_and_advice_on_the_page_are_those_of_the_cycles(tmp_path: Path) -> None:
     arguments = ("--arg", "a=ones:f32:24x16", "--arg", "b=zeros:f32:24x16")
     found = Read(page(tmp_path, SCALE, *arguments, "--cycles")).doc
     told = CliRunner().invoke(main, [str(tmp_path / "kernel.pto"), *arguments, "--quiet", "--cycles", "--no-cache"])
@@ -123,7 +123,7 @@ def test_a_product_counts_its_operations(tmp_path: Path) -> None:
     assert kinds >= {"NZ", "ZN"} or kinds >= {"NZ", "ZZ"}
 
 
-def test_both_accesses_of_a_race_are_told(tmp_path: Path) -> None:
+def test_both_accesses_of_a_race_are_reported(tmp_path: Path) -> None:
     arguments = ("--arg", "a=zeros:f32:16", "--arg", "b=zeros:f32:16", "--sanitize")
     found = Read(page(tmp_path, FAULTY / "race.pto", *arguments, code=3))
     (finding,) = found.doc["findings"]
@@ -135,7 +135,7 @@ def test_both_accesses_of_a_race_are_told(tmp_path: Path) -> None:
     assert found.steps["start"][second] < found.steps["end"][first]
 
 
-def test_a_deadlock_tells_what_every_pipe_waits_for(tmp_path: Path) -> None:
+def test_a_deadlock_states_what_every_pipe_waits_for(tmp_path: Path) -> None:
     arguments = ("--arg", "a=zeros:f32:16", "--arg", "b=zeros:f32:16")
     for more, code in (("--sanitize",), 3), ((), 1):
         found = Read(page(tmp_path, FAULTY / "deadlock.pto", *arguments, *more, code=code))
@@ -165,7 +165,7 @@ def test_a_wrong_result_is_a_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", ["--profile", "--fix", "--emit-python"])
-def test_options_that_do_not_go_with_a_page_are_told(tmp_path: Path, more: str) -> None:
+def test_options_that_do_not_go_with_a_page_are_reported(tmp_path: Path, more: str) -> None:
     from click.testing import CliRunner
 
     from tools.pto_run import main
@@ -217,7 +217,7 @@ class _Thread:
         self.number, self.device, self.time, self.core = number, device, time, _Core(device)
 
 
-def test_blocks_without_a_core_come_behind_others() -> None:
+def test_blocks_without_a_core_come_after_others() -> None:
     rows = Columns(thread="u16", start="f64", end="f64", sender="i32")
     threads = [_Thread(number, number, 10.0 * (number + 1)) for number in range(3)]
     for number in range(3):

@@ -83,7 +83,7 @@ def test_other_users_of_the_machine_get_nothing(server: Server, key: str) -> Non
     assert server.address.endswith(server.key) and len(server.key) > 40
 
 
-def test_a_port_that_is_taken_is_told(server: Server) -> None:
+def test_a_port_that_is_taken_is_reported(server: Server) -> None:
     said: list[str] = []
     assert serve("run.pto-rec", server.server_address[1], said.append) == 2
     assert said == [f"error: cannot serve at port {server.server_address[1]}: Address already in use"]

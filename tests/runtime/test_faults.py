@@ -28,7 +28,7 @@ def test_sizes(number: int, text: str) -> None:
     assert format_size(number) == text
 
 
-def test_memory_that_runs_out_tells_what_was_wanted() -> None:
+def test_memory_that_runs_out_reports_what_was_wanted() -> None:
     for error, text in [
         (MemoryError(), ""), (TooLarge(1 << 62), ": 4 EiB"),
         (np._core._exceptions._ArrayMemoryError((3, 1 << 30), np.dtype(np.float64)), ": 24 GiB"),  # type: ignore[attr-defined]

@@ -30,14 +30,14 @@ def watching(core: InstrumentedCore) -> Instrumentation:
     return core
 
 
-def test_code_of_watched_runs_may_call_what_the_protocol_has() -> None:
+def test_code_of_instrumented_runs_may_call_the_members_of_the_protocol() -> None:
     recorded = ("note", "alone", "structure", "reached", "placed", "reached_part")
     assert {*METHODS, *STREAMS, *recorded, "parts", "check", "signals", "streams", "lock"} == CALLS
     assert CALLS <= ATTRIBUTES
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_watched_core_has_what_the_protocol_says(name: str) -> None:
+def test_an_instrumented_core_has_the_members_of_the_protocol(name: str) -> None:
     said, found = (inspect.signature(getattr(cls, name)) for cls in (Instrumentation, InstrumentedCore))
     assert [parameter.name for parameter in said.parameters.values()] == [
         parameter.name for parameter in found.parameters.values()

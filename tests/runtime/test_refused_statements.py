@@ -102,7 +102,7 @@ def test_quotients_of_any_sign(a: int, b: int) -> None:
 
 @pytest.mark.parametrize("pipe", ["PIPE_S", "PIPE_ALL", "PIPE_V"])
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
-def test_barriers_between_pipes_that_run_side_by_side(pipe: str, target: str) -> None:
+def test_barriers_between_concurrent_pipes(pipe: str, target: str) -> None:
     """The wait is before its set, so that the text's order alone does not end."""
     barrier = f"pto.barrier #pto.pipe<{pipe}>"
     flag = '["PIPE_V", "PIPE_MTE2", "EVENT_ID1"]'
@@ -112,7 +112,7 @@ def test_barriers_between_pipes_that_run_side_by_side(pipe: str, target: str) ->
         run("%a: !pto.ptr<f32>", "\n".join(line for line in body if line), {"a": np.zeros(4, np.float32)}, target)
 
 
-def test_a_barrier_for_all_in_front_of_the_set_never_ends() -> None:
+def test_a_barrier_for_all_before_the_set_never_ends() -> None:
     flag = '["PIPE_V", "PIPE_MTE2", "EVENT_ID1"]'
     with pytest.raises(ProgramError) as caught:
         body = "\n".join([f"pto.wait_flag{flag}", "pto.barrier #pto.pipe<PIPE_ALL>", f"pto.set_flag{flag}"])
@@ -138,7 +138,7 @@ def test_casts_between_memories(source: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("question", ["dim", "stride"])
-def test_a_view_is_asked_in_a_loop_that_takes_parts_of_it(question: str) -> None:
+def test_a_view_is_queried_in_a_loop_that_partitions_it(question: str) -> None:
     view, part = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<1x8xf32>"
     tile, out = "!pto.tile_buf<vec, 1x8xf32>", np.zeros((4, 8), np.float32)
     body = f"""%c0 = arith.constant 0 : index

@@ -107,7 +107,7 @@ def test_carries_of_lanes(active: list[int], negate: bool, carry: list[int] | No
         assert bool(out.reshape(64, size)[lane, 0]) == bool(exact >> 32)
 
 
-def test_places_of_work_items() -> None:
+def test_locations_of_work_items() -> None:
     arena = Arena("ub", 64)
     items: Any = SimpleNamespace(name=lambda number: f"work-item {number}")
     for inside in ([], [0], [60], [0, 60, 32]):
@@ -136,7 +136,7 @@ def joined(*parts: tuple[int, int, int, int]) -> tuple[Any, list[list[tuple[int,
     return (area.number, offset), calls
 
 
-def test_values_one_behind_the_other() -> None:
+def test_consecutive_values() -> None:
     """They stay where they lie, or are copied."""
     assert joined((1, 8, 2, 4), (1, 16, 3, 4)) == ((1, 8), [])
     assert joined((1, 8, 2, 4)) == ((1, 8), [])
@@ -227,7 +227,7 @@ def test_an_entry_that_was_freed_is_no_array() -> None:
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(0, 0), (0, 4), (4, 0)])
-def test_random_words_of_an_empty_region(rows: int, cols: int) -> None:
+def test_random_queries_of_an_empty_region(rows: int, cols: int) -> None:
     """Nothing of the tile is looked at."""
     tile: Any = SimpleNamespace(valid_rows=rows, valid_cols=cols)
     RandomWords(10)(1, 2, 3, 4, 5, 6, tile)

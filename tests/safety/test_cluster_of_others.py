@@ -149,7 +149,7 @@ if __name__ == "__main__":
     assert done.stdout.startswith("REACHED tcp://"), done.stderr
 
 
-def test_a_dashboard_that_is_asked_for_is_on_this_machine(tmp_path: Path) -> None:
+def test_a_dashboard_that_is_requested_is_on_this_machine(tmp_path: Path) -> None:
     found = Cluster(tmp_path, dashboard=True)
     try:
         assert found.shown.startswith("http://127.0.0.1:")

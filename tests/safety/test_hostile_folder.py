@@ -128,7 +128,7 @@ def test_a_server_and_its_copies(hostile: Hostile) -> None:
         assert "pto.tadd" in hostile.call("pto_opt", "add.pto", PTO_SERVER="1")
 
 
-def test_watching(hostile: Hostile) -> None:
+def test_instrumentation(hostile: Hostile) -> None:
     pytest.importorskip("watchfiles", reason="the extra watch is not installed")
     command = hostile.command("pto_opt", "--watch", "add.pto")
     pipe = subprocess.PIPE

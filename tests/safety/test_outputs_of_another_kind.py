@@ -136,7 +136,7 @@ def test_logs_of_the_language_server(folder: Path) -> None:
         assert (folder / "out.log").read_bytes() == content
 
 
-def test_a_program_is_mended_in_place(folder: Path) -> None:
+def test_a_program_is_fixed_in_place(folder: Path) -> None:
     assert call("pto_run", "add.pto", *VALUES, "--sanitize", "--fix=add.pto")[0] == 0
     (folder / "wrong.pto").write_text("func.func @f() {\n  retur\n}\n", encoding="utf-8")
     assert call("pto_opt", "--fix", "wrong.pto")[0] == 0

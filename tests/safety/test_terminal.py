@@ -96,7 +96,7 @@ def test_nothing_but_text(folder: Path, monkeypatch: pytest.MonkeyPatch, module:
     call(module, arguments)
 
 
-def test_settings_are_told_as_annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_reported_as_annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pto").write_text("func.func @f() {\n  return\n}\n", encoding="utf-8")
     for text in (f"::error::pwned = 1 # {EVIL}\n", 'target = "::x"\n', f'"##[error]{EVIL}" = 1\n'):
@@ -111,7 +111,7 @@ def test_settings_are_told_as_annotations(tmp_path: Path, monkeypatch: pytest.Mo
                     assert told.stderr.startswith("::error file=pto.toml,line=1,")
 
 
-def test_settings_that_are_a_link_tell_nothing_of_its_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_are_a_link_reveal_nothing_of_its_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.pto").write_text("func.func @f() {\n  return\n}\n", encoding="utf-8")
     command: Any = import_module("pto_dialect.tools.pto_opt").main

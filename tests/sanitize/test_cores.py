@@ -161,7 +161,7 @@ def test_vector_cores_that_write_the_same(hand: bool) -> None:
 
 
 @pytest.mark.parametrize("hand", [True, False])
-def test_vector_cores_that_write_different_numbers_to_one_place(hand: bool) -> None:
+def test_vector_cores_that_write_different_numbers_to_one_location(hand: bool) -> None:
     vector = [load("xp", "t"), *flag("MTE2", "MTE3"), store("t", "same")]
     program = text("a2a3", [], by_hand(vector, hand)).replace(
         "pto.tload", "%same = pto.partition_view %zv, offsets = [%c0, %c0], sizes = [%c8, %c16] : "

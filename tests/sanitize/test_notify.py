@@ -88,7 +88,7 @@ def unordered(lines: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])
 @pytest.mark.parametrize("hand", [True, False])
-def test_a_notify_behind_the_stores(arch: str, hand: bool) -> None:
+def test_a_notify_after_the_stores(arch: str, hand: bool) -> None:
     lines = [*SEND, NOTIFY, WAIT, *TAKE]
     program = text(lines if hand else unordered(lines), arch)
     assert errors(program) == set()

@@ -53,7 +53,7 @@ def test_all_kinds_of_runs(name: str, run: str, tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])
-def test_the_same_numbers_in_a_watched_run(arch: str) -> None:
+def test_the_same_numbers_in_an_instrumented_run(arch: str) -> None:
     program = by_handle(arch)
     plain, seen = arguments(), arguments()
     Kernel(pto_dialect.parse(program), None, None, RunOptions()).run(plain, 1)

@@ -63,7 +63,7 @@ def matrix() -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_a_pop_behind_the_readers_of_its_local_slot(count: int) -> None:
+def test_a_pop_after_the_readers_of_its_local_slot(count: int) -> None:
     program = text("a2a3", pushes("a2a3", count), turns(count, ("V", "MTE2")))
     assert diagnostics(program) == []
     kernel, values = instrumented(program), arguments()
@@ -78,7 +78,7 @@ def test_a_pop_that_may_overwrite_what_v_still_reads(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_local_slots_by_turns_need_no_order(count: int) -> None:
+def test_alternating_local_slots_need_no_order(count: int) -> None:
     assert diagnostics(text("a2a3", pushes("a2a3", count), turns(count, None))) == []
 
 
@@ -139,7 +139,7 @@ def test_two_live_pops(arch: str, sync: str) -> None:
     assert diagnostics(program, sync) == []
 
 
-def test_a_use_behind_the_free_of_a5_is_a_fault() -> None:
+def test_a_use_after_the_free_of_a5_is_a_fault() -> None:
     lines = [*declare("v"), queue("a5"), pop("v"), FREE, double("v", "t"), *flag("V", "MTE3"), store("t", "yp")]
     assert "pipe-slot" in errors_of(text("a5", pushes("a5", 1), lines))
 
@@ -175,7 +175,7 @@ def hazards(program: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("count", "order"), [(2, None), (3, ("V", "MTE2")), (5, ("V", "MTE2")), (3, ("MTE3", "MTE2"))])
-def test_the_text_knows_local_slots_by_turns(count: int, order: tuple[str, str] | None) -> None:
+def test_the_text_knows_alternating_local_slots(count: int, order: tuple[str, str] | None) -> None:
     assert hazards(text("a2a3", pushes("a2a3", count), turns(count, order))) == []
 
 
@@ -235,7 +235,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_insert_sync_orders_pops_behind_the_readers_of_their_slot(name: str) -> None:
+def test_insert_sync_orders_pops_after_the_readers_of_their_slot(name: str) -> None:
     count, lines = KINDS[name]
     program = text("a2a3", pushes("a2a3", count, by_hand=False), [queue("a2a3"), *lines])
     written = print_module(lowered(program, "insert-sync")[0])

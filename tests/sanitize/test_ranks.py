@@ -91,7 +91,7 @@ def test_a_forgotten_notify_is_a_deadlock_with_the_stacks_of_all_ranks() -> None
     ]
 
 
-def test_a_violation_ends_all_ranks_and_is_found_at_its_place() -> None:
+def test_a_violation_ends_all_ranks_and_is_found_at_its_location() -> None:
     text = text_of("reduce_scatter")
     lines = text.splitlines()
     line = next(number for number, each in enumerate(lines) if "pto.tload" in each)

@@ -98,7 +98,7 @@ def rows(count: int, start: int = 0) -> Any:
     return np.arange(start, start + 64 * count, dtype=np.float32)
 
 
-def test_a_launch_in_order_is_watched_once_and_computes_each_time() -> None:
+def test_a_launch_in_order_is_instrumented_once_and_computes_each_time() -> None:
     kernel = kernel_of(SUM)
     for number, instrumented in enumerate((True, False, False)):
         a, b = rows(4, number), rows(4, 1000 * number)
@@ -219,7 +219,7 @@ def test_infinities_are_looked_for_each_time() -> None:
     assert launch(kernel, [large, large.copy(), 0]) == (True, ["numeric-nan-inf"])
 
 
-def test_a_launch_is_watched_for_a_while_before_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launch_is_instrumented_until_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_of(SUM)
     kernel.patience = 3.5
     clock = iter(range(100))
@@ -243,7 +243,7 @@ class Part(np.ndarray):
     """An array of another class, which may have any meaning of its own."""
 
 
-def test_arrays_of_another_class_are_watched_each_time() -> None:
+def test_arrays_of_another_class_are_instrumented_each_time() -> None:
     kernel = kernel_of(SUM)
     assert [launch(kernel, [rows(4).view(Part), rows(4), 1])[0] for _ in range(3)] == [True, True, True]
 
@@ -273,7 +273,7 @@ def test_arrays_that_must_not_be_changed() -> None:
             launch(kernel, [rows(4), fixed, 1])
 
 
-def test_elements_behind_a_moved_pointer_are_not_compared() -> None:
+def test_elements_after_a_moved_pointer_are_not_compared() -> None:
     """What is loaded may be any element of any buffer."""
     moved = "%u = pto.addptr %a, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>\n    " + READ.replace("%a[%c0]", "%u[%c0]")
     text = program(
@@ -285,7 +285,7 @@ def test_elements_behind_a_moved_pointer_are_not_compared() -> None:
     assert [launch(kernel, [a, rows(4), 0])[0] for _ in range(3)] == [True, True, True]
 
 
-def test_a_launch_that_is_drawn_is_watched_each_time() -> None:
+def test_a_random_launch_is_instrumented_each_time() -> None:
     module, _ = parsed(SUM)
     checks = SanitizeOptions(parse_checks(["all"]))
     kernel = RepeatedKernel(module, None, None, RunOptions(fill="poison"), checks, Timeline(costs=False))
@@ -337,7 +337,7 @@ def test_as_many_bytes_as_are_compared_in_any_case() -> None:
         assert launch(kernel, [a, rows(4), 0])[0] == (not known)
 
 
-def test_patience_ends_with_the_second_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wait_ends_with_the_requested_second(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_of(SUM)
     kernel.patience = 2.0
     clock = iter(range(100))

@@ -198,7 +198,7 @@ def stored(program: str, schedule: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_streams_that_are_flushed_where_they_stand(name: str) -> None:
+def test_streams_that_are_flushed_where_they_end(name: str) -> None:
     program = text(*GOOD[name])
     assert found(program) == [] and told(program) == []
     wanted = stored(program, "text")
@@ -242,7 +242,7 @@ def test_a_held_stream_stores_its_full_blocks() -> None:
     np.testing.assert_array_equal(got[:16], [*range(1, 9), *[0] * 8])
 
 
-def test_words_of_the_findings() -> None:
+def test_terms_of_the_findings() -> None:
     kernel = instrumented(text(*BAD["flushed with another offset"][1]), verify=False)
     kernel.run(buffers(), 1)
     (finding,) = (one.diagnostic() for one in kernel.observer.findings.all)

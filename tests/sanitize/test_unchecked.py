@@ -29,12 +29,12 @@ def test_the_order_of_the_pipes_is_the_compilers():
     assert line.startswith("order of the pipes") and "--sync strict" in line
 
 
-def test_the_order_of_the_pipes_is_not_said_again_when_races_were_not_asked_for():
+def test_the_order_of_the_pipes_is_not_reported_again_without_races():
     lines = left_out(TILES, [], checks=("init", "bounds"))
     assert lines == ["race, deadlock, overlap, cache, sync: not selected"]
 
 
-def test_checks_that_were_not_asked_for():
+def test_checks_that_were_not_requested():
     assert "race, deadlock, bounds, overlap, cache, sync: not selected" in left_out(TILES, [], checks=("init",))
 
 
@@ -65,7 +65,7 @@ def test_pointers_made_from_numbers_have_no_tile():
     assert left_out(program(X, *others, load("%x"), barrier("ALL"), store("%x"))) == [line]
 
 
-def test_other_engines_copy_behind_all_pipes_and_nobody_checks_the_wait():
+def test_other_engines_copy_after_all_pipes_and_nobody_checks_the_wait():
     """The store on MTE3 has ended when the engine reads what it stores."""
     tensor, part, session = "!pto.tensor_view<64xf32>", "!pto.partition_tensor_view<16xf32>", "!pto.async_session"
     scratch = "!pto.tile_buf<vec, 1x256xi8>"

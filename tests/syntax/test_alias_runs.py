@@ -130,7 +130,7 @@ def test_an_alias_of_an_attribute_or_enumerator_is_its_canonical_spelling(where:
 @pytest.mark.parametrize(
     ("name", "alias"), [(name, alias) for name, kind in word_lists().items() for alias in kind.synonyms]
 )
-def test_an_alias_of_a_quoted_word_is_its_canonical_spelling(name: str, alias: str) -> None:
+def test_an_alias_of_a_quoted_keyword_is_its_canonical_spelling(name: str, alias: str) -> None:
     result = WORD_RUNS[name]
     kind = word_lists()[name]
     word = kind.synonyms[alias]
@@ -189,7 +189,7 @@ def test_both_names_of_an_attribute_are_an_error() -> None:
     ]
 
 
-def test_aliases_are_no_words_of_the_ir() -> None:
+def test_aliases_are_no_names_of_the_ir() -> None:
     for name, aliases in ENUM_ALIASES.items():
         assert not set(aliases) & set(ENUMS[name].values) and set(aliases.values()) <= set(ENUMS[name].values)
     for kind in word_lists().values():

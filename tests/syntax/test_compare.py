@@ -127,6 +127,6 @@ def test_numbers_are_compared_bit_by_bit(left: str, right: str, same: bool) -> N
     assert (same_module(first, second) is None) == same
 
 
-def test_foreign_operations_are_told_apart_by_their_names() -> None:
+def test_foreign_operations_are_distinguished_by_their_names() -> None:
     assert same_module(read('"a.b"() : () -> ()'), read('"a.c"() : () -> ()')) == "a.b is a.c"
     assert same_module(read('"a.b"() : () -> ()'), read('"a.b"() : () -> ()')) is None

@@ -11,7 +11,7 @@ from pto_dialect.syntax.compare import same_module
 HEAD = "func.func @f(%x: i32, %g: !pto.ptr<f32, gm>, %i: index) {\n"
 
 
-def test_an_alias_of_a_place_is_read() -> None:
+def test_an_alias_of_a_location_is_read() -> None:
     text = '#loc1 = loc("first.py":3:4)\nfunc.func @f() {\n  return loc(#loc1)\n} loc(#loc1)\n'
     module, found = parsed(text)
     assert module is not None and not found
@@ -39,7 +39,7 @@ def test_types_of_documents_keep_their_parameters(type_: str) -> None:
 
 
 @pytest.mark.parametrize(("clause", "help"), [("l2cash(nmfv)", "l2cache"), ("unsignd", "unsigned"), ("wrong", "")])
-def test_words_after_operands_are_suggested(clause: str, help: str) -> None:
+def test_keywords_after_operands_are_suggested(clause: str, help: str) -> None:
     text = HEAD + f"  %r = pto.atomic_add %g, %x {clause} : !pto.ptr<f32, gm>, i32 -> i32\n  return\n}}"
     diagnostics = pto_dialect.check(text).diagnostics
     (found,) = [one for one in diagnostics if one.rule == "parse-syntax"]
@@ -48,7 +48,7 @@ def test_words_after_operands_are_suggested(clause: str, help: str) -> None:
 
 
 @pytest.mark.parametrize("inside", ["mode = nmfv", "nmfv, nmfv", "%x", "mode = %x"])
-def test_a_word_in_brackets_is_one_word(inside: str) -> None:
+def test_a_keyword_in_brackets_is_one_keyword(inside: str) -> None:
     text = HEAD + f"  %r = pto.ldg %g[%i] l2cache({inside}) : !pto.ptr<f32, gm> -> f32\n  return\n}}"
     assert [(rule, line, message) for rule, line, _, message in parsed(text)[1]] == [
         ("parse-syntax", 2, "l2cache(..) takes one keyword")
@@ -74,7 +74,7 @@ def test_a_function_without_a_counterpart_is_named() -> None:
     assert same_module(one, two) == same_module(two, one) == "func.func has no counterpart"
 
 
-def test_symbols_of_a_layout_stand_in_brackets() -> None:
+def test_symbols_of_a_layout_are_in_brackets() -> None:
     kind = "memref<4x4xf32, strided<[?, 1]>>"
     module, found = parsed(f"func.func @f(%s: index) {{\n  %m = memref.alloc()[%s] : {kind}\n  return\n}}")
     assert module is not None and not found

@@ -66,7 +66,7 @@ def test_an_integer_too_large_for_the_declared_type_stays_what_it_was() -> None:
     assert same_module(read(printed), module) is None
 
 
-def test_words_in_generic_form_are_enumerators() -> None:
+def test_keywords_in_generic_form_are_enumerators() -> None:
     spelled = read('func.func @f() {\n"pto.barrier"() {pipe = #pto.pipe<PIPE_V>} : () -> ()\nreturn\n}')
     word = read('func.func @f() {\n"pto.barrier"() {pipe = "PIPE_V"} : () -> ()\nreturn\n}')
     assert same_module(spelled, word) is None

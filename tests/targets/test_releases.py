@@ -197,7 +197,7 @@ def test_live_pops(name: str) -> None:
     assert verdicts("\n".join(lines), "0.63") == verdicts("\n".join(lines), "") == []
 
 
-def test_scalar_loads_are_gone_from_a_stated_release_only() -> None:
+def test_scalar_loads_are_removed_from_a_stated_release_only() -> None:
     assert [rule for rule, _ in verdicts(LOAD, "0.64", arguments=POINTER)] == ["release-refused"]
     assert verdicts(LOAD, "0.63", arguments=POINTER) == verdicts(LOAD, "", arguments=POINTER) == []
 

@@ -14,14 +14,14 @@ def test_numbered_spaces_of_memrefs() -> None:
     assert spaces == ["gm", "gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb", None]
 
 
-def test_rounding_letters_and_words() -> None:
+def test_rounding_letters_and_keywords() -> None:
     assert [letter.lower() for letter in rounding.ROUNDING_LETTERS] == list(ENUMS["rounding"].values)
     words = {word.removeprefix("CAST_") for word in ENUMS["round_mode"].values}
     assert set(rounding.ROUND_MODE_LETTERS) == words
     assert set(rounding.ROUND_MODE_LETTERS.values()) == set(rounding.ROUNDING_LETTERS) - {"H"}
 
 
-def test_pipes_that_are_watched() -> None:
+def test_pipes_that_are_instrumented() -> None:
     assert PIPES == ("PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX")
 
 

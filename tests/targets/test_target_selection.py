@@ -36,7 +36,7 @@ def test_names(word: str, name: str, arch: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "a4", "A5", "cpu_sim", "Ascend950"])
-def test_unknown_option_word(word: str) -> None:
+def test_unknown_option_keyword(word: str) -> None:
     with pytest.raises(ValueError, match="unknown target, found"):
         get_profile(word)
     with pytest.raises(ValueError, match="cpu-sim"):
@@ -105,7 +105,7 @@ def test_default_depends_on_micro_level_operations() -> None:
     assert choose(micro=False) == ("a2a3", False, [])
 
 
-def test_warnings_show_what_was_found() -> None:
+def test_warnings_show_the_match() -> None:
     unknown = resolve_target(None, "a7", None, False).warnings[0]
     assert "'a7'" in unknown.message and "a2a3" in unknown.message
     override = resolve_target("cpu-sim", "a3", None, False).warnings[0]

@@ -147,7 +147,7 @@ def test_only_padding_admits_low_precision_on_a2a3(elem: str) -> None:
 
 
 @pytest.mark.parametrize("pair", [("f8E4M3FN", "f8E5M2"), ("f4E1M2x2", "f4E2M1x2"), ("f8E4M3", "f8E4M3FN")])
-def test_formats_of_one_family_are_accepted_alike(pair: tuple[str, str]) -> None:
+def test_formats_of_one_family_are_all_accepted(pair: tuple[str, str]) -> None:
     assert accepting("a5", pair[0]) == accepting("a5", pair[1])
 
 

@@ -41,7 +41,7 @@ def test_precedence(text: str, option: pto_dialect.api.Backend | None, wanted: i
     assert (pto_dialect.compile(module, "half", backend=option)(X.copy()) == wanted).all()
 
 
-def test_another_word_is_no_backend() -> None:
+def test_another_name_is_no_backend() -> None:
     with pytest.raises(ValueError, match="backend is 'emitc' or 'vpto', found 'llvm'"):
         pto_dialect.compile(pto_dialect.parse(PROGRAM), backend="llvm")  # pyright: ignore[reportArgumentType]
 

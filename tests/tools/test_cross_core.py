@@ -65,5 +65,5 @@ def test_launch_files_take_the_option(pto_run, tmp_path: Path) -> None:
     assert (outcome.code, "[sync-deadlock]" in outcome.err) == (1, True)
 
 
-def test_other_words_are_refused(pto_run) -> None:
+def test_other_keywords_are_refused(pto_run) -> None:
     assert "'ffts' is not one of" in pto_run.bad(2, PROGRAM, "--arg", "x=zeros:i32:4", "--cross-core", "ffts")

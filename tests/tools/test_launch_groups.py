@@ -92,7 +92,7 @@ arguments = { gm_out = "zeros:f32:48x64" }
     assert outcome.out == "vector.gm_out: f32 48x64, min 0, max 16, mean 8\n"
 
 
-def test_watched(pto_run) -> None:
+def test_instrumented(pto_run) -> None:
     # Cores share lines of data caches.
     outcome = launch(pto_run, LAUNCH, "--sanitize=race,sync")
     assert (outcome.code, outcome.out.count("\n")) == (0, 2)
@@ -104,7 +104,7 @@ def test_watched(pto_run) -> None:
     assert not np.load("out.npy").any()
 
 
-def test_suppressions_stand_in_every_file(pto_run) -> None:
+def test_suppressions_are_in_every_file(pto_run) -> None:
     text = module(vector(wait=False)).replace(
         "    %value =", "    // pto-sanitize: allow race-cross-core by hand\n    %value ="
     )

@@ -242,7 +242,7 @@ ENDLESS = 'program = "endless.pto"\narguments = { p = "zeros:i32:1" }\n'
 
 
 @pytest.mark.parametrize("options", [(), ("--sanitize",), ("--profile",)])
-def test_a_timeout_tells_the_line(pto_run, options: tuple[str, ...]) -> None:
+def test_a_timeout_names_the_line(pto_run, options: tuple[str, ...]) -> None:
     Path("p.npy").write_bytes(b"\x93NUMPY old")
     started = time.perf_counter()
     outcome = pto_run("endless", "--arg", "p=zeros:i32:1", "--timeout", "4", "--out", "p=p.npy", *options)
@@ -273,7 +273,7 @@ BLOCKS_ENDLESS = """func.func @k(%p: !pto.ptr<i32>) attributes {pto.kernel} {
 """
 
 
-def test_a_timeout_of_another_process_tells_its_line(pto_run) -> None:
+def test_a_timeout_of_another_process_names_its_line(pto_run) -> None:
     """One of two processes runs the block that never ends; whichever it is."""
     outcome = pto_run(BLOCKS_ENDLESS, "--arg", "p=zeros:i32:1", "--blocks", "2", "-j", "2", "--timeout", "4")
     assert outcome.code == 1, outcome
@@ -384,7 +384,7 @@ pto_run()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM")
-def test_a_process_that_is_told_to_stop_leaves_nothing_behind(pto_run) -> None:
+def test_a_process_that_is_stopped_leaves_nothing(pto_run) -> None:
     command = [sys.executable, "-c", INSTALLED.format(checkout=os.fspath(CHECKOUT)), "endless.pto"]
     command += ["--arg", "p=zeros:i32:1", "--out", "p=p.npy"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

@@ -66,7 +66,7 @@ def test_every_command_below_pto_is_there_or_says_that_it_is_not() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_are_told_how_to_complete(shell: str) -> None:
+def test_shells_learn_how_to_complete(shell: str) -> None:
     group = import_module("pto_dialect.tools.pto").main
     text = CliRunner().invoke(group, ["completion", shell]).stdout
     assert f"_PTO_COMPLETE={shell}_complete" in text and f"_PTO_RUN_COMPLETE={shell}_complete" in text
@@ -191,7 +191,7 @@ def test_one_option_makes_reports_json(tmp_path: Path, option: str, stated: tupl
 
 
 @pytest.mark.parametrize(("old", "new"), [("pto_sweep", "pto sweep"), ("pto_debug_adapter", "pto debug-adapter")])
-def test_old_names_tell_the_new_one(old: str, new: str) -> None:
+def test_old_names_state_the_new_one(old: str, new: str) -> None:
     code = f"import sys; sys.argv = ['x', '--version']; from pto_dialect.tools.start import {old}; {old}()"
     code = f"import pto_dialect; pto_dialect.__path__.append({str(ROOT)!r}); {code}"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)

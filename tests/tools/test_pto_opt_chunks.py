@@ -39,7 +39,7 @@ def test_programs_share_no_names() -> None:
     assert opt(FIRST + SEPARATOR + FIRST, "--split-input-file").exit_code == 0
 
 
-def test_a_wrong_program_leaves_its_place_empty() -> None:
+def test_a_wrong_program_prints_nothing() -> None:
     result = opt(FIRST + SEPARATOR + WRONG + SEPARATOR + LAST, "--split-input-file")
     assert result.exit_code == 1
     assert result.stdout.decode() == printed("first") + SEPARATOR + SEPARATOR + printed("last")

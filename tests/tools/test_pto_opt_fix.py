@@ -83,7 +83,7 @@ def test_diff_and_check_change_nothing(wrong: Path) -> None:
     assert wrong.read_text() == WRONG
 
 
-def test_guesses_are_made_only_when_asked_for(tmp_path: Path) -> None:
+def test_guesses_are_made_only_on_request(tmp_path: Path) -> None:
     file = tmp_path / "x.pto"
     file.write_text(GUESS)
     told = opt("--fix", str(file))
@@ -114,7 +114,7 @@ def test_the_other_end_of_a_flag_is_put_in(tmp_path: Path, end: str) -> None:
     assert file.read_text() == FLAGS
 
 
-def test_programs_of_a_file_are_mended_one_by_one(tmp_path: Path) -> None:
+def test_programs_of_a_file_are_fixed_one_by_one(tmp_path: Path) -> None:
     file = tmp_path / "x.pto"
     purpose = "// expected-error@+1 {{unknown operation}}\nfoo.bar\n"
     file.write_text(f"{WRONG}// -----\n{purpose}// -----\n{WRONG}")
@@ -130,7 +130,7 @@ def test_many_comments_of_another_language_are_one_fix(tmp_path: Path) -> None:
     assert file.read_text() == '// one\nfunc.func @f() { // two "#"\n  // three\n  return\n}\n'
 
 
-def test_a_file_with_many_mistakes_is_mended(tmp_path: Path) -> None:
+def test_a_file_with_many_mistakes_is_fixed(tmp_path: Path) -> None:
     file = tmp_path / "x.pto"
     lines = "".join(
         f"  %x{n} = arith.{'add' if n % 2 else 'addi'} %a{' ' if n % 3 else ', '}%a : i32\n" for n in range(40)

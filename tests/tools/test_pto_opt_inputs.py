@@ -80,7 +80,7 @@ def test_what_is_no_program(data: bytes, exit_code: int, place: str, rule: str) 
     assert first.startswith(f"<stdin>:{place}: ") and first.endswith(f"[{rule}]")
 
 
-def test_the_place_of_the_first_byte_that_is_no_text() -> None:
+def test_the_location_of_the_first_byte_that_is_no_text() -> None:
     # The first line ends at byte 10; 0x80 is the first byte that cannot begin a character.
     result = opt("-", stdin=bytes(range(1, 256)))
     assert stderr(result).startswith("<stdin>:2:118: error: the input is not UTF-8 text, found byte 0x80")

@@ -135,7 +135,7 @@ def test_many_programs_need_a_folder(source: Path, tmp_path: Path, output: str) 
     assert not (tmp_path / output).exists()
 
 
-def test_two_programs_for_one_place(source: Path, tmp_path: Path) -> None:
+def test_two_programs_for_one_location(source: Path, tmp_path: Path) -> None:
     other = tmp_path / "f.pto"
     other.write_text(GOOD)
     result = opt(source, other, "-o", f"{tmp_path}/out/")
@@ -143,7 +143,7 @@ def test_two_programs_for_one_place(source: Path, tmp_path: Path) -> None:
     assert f"'{source}' and '{other}' would both be written to 'f.pto'" in stderr(result)
 
 
-def test_a_folder_in_which_a_file_stands_in_the_way(source: Path, tmp_path: Path) -> None:
+def test_a_folder_whose_name_a_file_has(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "f.pto").mkdir(parents=True)
     result = opt(source.parent, "-o", tmp_path / "out")
     assert result.exit_code == 2

@@ -92,7 +92,7 @@ def test_help_and_version_load_no_dialect() -> None:
 
 
 @posix
-def test_a_reader_that_has_gone(tmp_path: Path) -> None:
+def test_a_reader_that_has_ended(tmp_path: Path) -> None:
     path = tmp_path / "f.pto"
     # More than a pipe holds.
     path.write_text(additions(5_000))

@@ -258,6 +258,6 @@ def test_options_end_at_two_dashes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (result.exit_code, result.stdout.decode()) == (0, GOOD_PRINTED)
 
 
-def test_a_pass_that_stands_as_an_option_is_told_as_one() -> None:
+def test_a_pass_given_as_an_option_is_reported_as_one() -> None:
     result = opt(GOOD, "--check-sync")
     assert result.exit_code == 2 and "check-sync is a pass: write -p check-sync" in stderr(result)

@@ -90,12 +90,12 @@ def test_auto_runs_every_function_that_may_be_meant(pto_run) -> None:
     assert pto_run.good("two", "--auto", "--entry", "second").startswith("--arg p=")
 
 
-def test_auto_under_watch(pto_run) -> None:
+def test_auto_under_sanitizers(pto_run) -> None:
     outcome = pto_run("add", "--auto", "--sanitize")
     assert outcome.code == 0
 
 
-def test_auto_under_watch_leaves_files_of_each_function(pto_run) -> None:
+def test_auto_under_sanitizers_leaves_files_of_each_function(pto_run) -> None:
     files = ("--record", "run.pto-rec", "--html", "run.html", "--trace", "run.json", "--report", "found.json")
     pto_run.good("two", "--auto", "--quiet", "--sanitize", *files)
     assert sorted(path.name for path in Path().glob("run*")) == [

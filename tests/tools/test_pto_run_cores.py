@@ -36,7 +36,7 @@ def test_parts_of_a_buffer_are_written_back_whole(pto_run, args) -> None:
     assert np.load("p.npy").tolist() == [[0, 0], [0, 1], [0, 2]]
 
 
-def test_watched(pto_run, args) -> None:
+def test_instrumented(pto_run, args) -> None:
     """Each core stores to a line of the data cache of its own."""
     given = args(p="per-core:zeros:i32:48", i="0")
     rest = "0 " * 15

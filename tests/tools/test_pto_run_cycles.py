@@ -169,7 +169,7 @@ def test_memory_is_shared_by_the_blocks_that_run(tmp_path: Path) -> None:
     assert many["operations"][2]["cycles"] == pytest.approx(STORE, abs=1)
 
 
-def test_blocks_run_side_by_side_as_far_as_there_are_cores(tmp_path: Path) -> None:
+def test_as_many_blocks_as_cores_run_concurrently(tmp_path: Path) -> None:
     """A block of a kernel for vector cores takes one of the two beside each of the 32 cube cores."""
     one = timed(tmp_path, scale())["whole"]["cycles"]
     assert timed(tmp_path, scale(), "--blocks", "64")["whole"]["cycles"] == pytest.approx(one, rel=0.01)

@@ -273,7 +273,7 @@ def test_views_take_what_fits(pto_run, args: Args) -> None:
 # ---------------------------------------------------------------- outputs and expectations
 
 
-def test_output_places_are_checked_before_the_run(pto_run, args: Args, untouched: None) -> None:
+def test_output_paths_are_checked_before_the_run(pto_run, args: Args, untouched: None) -> None:
     os.mkdir("folder.npy")
     Path("junk.npz").write_bytes(b"PK\x03\x04" + bytes(22) + b"\x05\x00\x00\x00a.npy")
     for path, said in (
@@ -365,7 +365,7 @@ def test_rules_can_be_allowed_and_denied(pto_run, args: Args) -> None:
     )
 
 
-def test_fault_of_the_program_has_its_place(pto_run, args: Args, untouched: None) -> None:
+def test_fault_of_the_program_has_its_location(pto_run, args: Args, untouched: None) -> None:
     np.array([9], np.int32).tofile("p.bin")
     said = pto_run.bad(1, "divide", *args(p="p.bin:i32:inout", n="7", d="0"))
     lines = said.splitlines()

@@ -88,7 +88,7 @@ def test_eight_bit_floats_are_exact_by_default() -> None:
     assert report(got, want, "f8E4M3FN", 0.0, 0.125) is None
 
 
-def test_report_shows_numbers_places_and_largest_errors() -> None:
+def test_report_shows_numbers_locations_and_largest_errors() -> None:
     got = np.array([[1.5, 2, 3], [-4, 5, np.nan]], np.float32)
     want = np.array([[1.0, 2, 3], [4, 5, 6]], np.float64)
     assert report(got, want, "f32", 0.0, 0.25) == (
@@ -189,7 +189,7 @@ def test_packed_results_compare_with_logical_values(pto_run, args: Args) -> None
     assert "\n  [0, 3]  2.0  3.0" in said
 
 
-def test_what_the_run_has_left_as_it_was_is_told() -> None:
+def test_what_the_run_has_left_as_it_was_is_reported() -> None:
     before = np.array([[9, 2, 0], [7, np.nan, 0], [7, 7, 0]], np.float32)
     now = np.array([[9, 2, 1], [7, np.nan, 2], [8, 7, 3]], np.float32)
     want = np.array([[9, 3, 1], [5, 5, 2], [5, 5, 4]], np.float32)
@@ -206,6 +206,6 @@ def test_what_the_run_has_left_as_it_was_is_told() -> None:
     assert "before" not in by_chance
 
 
-def test_a_program_that_stores_too_little_is_told_so(pto_run, args: Args) -> None:
+def test_a_program_that_stores_too_little_is_reported(pto_run, args: Args) -> None:
     said = pto_run.bad(1, KEEP.format("f32"), *args(x="ones:f32:4x8"), "--expect", "x=7")
     assert "  32 of them are as before the run, in [0:4, 0:8]" in said.splitlines()

@@ -143,7 +143,7 @@ def test_a_time_limit_ends_all_ranks(pto_run, options: tuple[str, ...]) -> None:
         (HEAD + table(x="context"), "t.launch.toml:7:1", "buffer context has i64 elements, not i32"),
     ],
 )  # fmt: skip
-def test_wrong_files_are_told_at_their_place(pto_run, text: str, place: str, message: str) -> None:
+def test_wrong_files_are_reported_at_their_location(pto_run, text: str, place: str, message: str) -> None:
     outcome = launch(pto_run, text)
     assert outcome.code == 2
     assert outcome.err.startswith(f"{place}: error: "), outcome.err

@@ -44,7 +44,7 @@ def test_an_unknown_check_is_a_mistake_of_the_command_line(pto_run, files: Path)
     assert outcome.code == 2 and "no check 'races'" in outcome.err
 
 
-def test_warnings_do_not_change_the_exit_code_unless_asked(pto_run, files: Path):
+def test_warnings_change_the_exit_code_on_request_only(pto_run, files: Path):
     assert pto_run.raw("race.pto", "--sanitize=sync", *ARGUMENTS).code == 0
     assert pto_run.raw("race.pto", "--sanitize=sync", "--werror", "--allow=sync-unpaired", *ARGUMENTS).code == 3
 
@@ -139,7 +139,7 @@ def test_what_does_not_go_together(pto_run, files: Path):
     assert outcome.code == 2 and "--profile" in outcome.err
 
 
-def test_launch_files_under_watch(pto_run, files: Path):
+def test_launch_files_under_sanitizers(pto_run, files: Path):
     """Each launch is instrumented; the comments of the program count, the report and the timeline are for one run."""
     for name in ("good", "race"):
         (files / f"{name}.launch.toml").write_text('entry = "k"\n[arguments]\na = "ones:f32:64"\nb = "zeros:f32:64"\n')

@@ -115,7 +115,7 @@ def test_files_of_the_command_line_count_from_the_current_folder(folder: Path, m
         assert "expect" in told["reference"]
 
 
-def test_forms_of_a_kernel_are_programs_of_their_own_and_wrong_ones_are_told(folder: Path) -> None:
+def test_forms_of_a_kernel_are_separate_programs_and_wrong_ones_are_reported(folder: Path) -> None:
     for order in ("rows", "columns"):
         (folder / f"k_{order}.pto").write_text(kernel(order), encoding="utf-8")
     # The last rows are missing.
@@ -169,7 +169,7 @@ def test_processes_find_what_one_process_finds(folder: Path) -> None:
     assert (folder / "best2.pto").read_bytes() == (folder / "best1.pto").read_bytes()
 
 
-def test_a_mistake_in_a_process_is_told_as_in_one(folder: Path) -> None:
+def test_a_mistake_in_a_process_is_reported_as_in_one(folder: Path) -> None:
     for order in ("rows", "columns"):
         (folder / f"k_{order}.pto").write_text(kernel(order), encoding="utf-8")
     (folder / "k.launch.toml").write_text(

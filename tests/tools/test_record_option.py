@@ -139,7 +139,7 @@ arguments = {{ a = "ones:f32:64", b = "b" }}
 
 
 @pytest.mark.parametrize("option", ["--record", "--html"])
-def test_launches_that_leave_nothing_are_told(tmp_path: Path, option: str) -> None:
+def test_launches_that_leave_nothing_are_reported(tmp_path: Path, option: str) -> None:
     (tmp_path / "race.pto").write_text((FAULTY / "race.pto").read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "t.launch.toml").write_text(TASKS.format(program="race.pto"), encoding="utf-8")
     code, output = run(tmp_path / "t.launch.toml", option, tmp_path / "x")
@@ -151,7 +151,7 @@ def test_launches_that_leave_nothing_are_told(tmp_path: Path, option: str) -> No
     assert not (tmp_path / "x").exists()
 
 
-def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_recording_is_there_while_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pto_dialect.recording import log
 
     seen: list[tuple[str, int, bool]] = []
@@ -177,7 +177,7 @@ def test_the_recording_is_there_while_the_run_goes_on(tmp_path: Path, monkeypatc
     assert [steps for _, steps, _ in seen] == list(range(4, len(whole), 4))
 
 
-def test_a_disk_that_is_full_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import errno
 
     def full(*_: object, **__: object) -> None:

@@ -101,7 +101,7 @@ def test_a_recording_has_all_ranks(pto_run, options: tuple[str, ...]) -> None:
             assert tells[f"core of rank {(rank - 1) % 3}"] < number
 
 
-def test_a_barrier_belongs_to_the_core_that_stands_at_it(pto_run) -> None:
+def test_a_barrier_belongs_to_the_core_that_reaches_it(pto_run) -> None:
     assert pto_run.raw("t.launch.toml", "--quiet", "--record", "run.pto-rec").code == 0
     with open_recording("run.pto-rec") as found:
         bars = [found.step(number).thread.core for number in range(len(found))
@@ -109,7 +109,7 @@ def test_a_barrier_belongs_to_the_core_that_stands_at_it(pto_run) -> None:
     assert sorted(bars) == [f"core of rank {rank}" for rank in range(3) for _ in range(2)]
 
 
-def test_findings_stand_at_their_steps(pto_run) -> None:
+def test_findings_are_shown_at_their_steps(pto_run) -> None:
     lines = RING.splitlines(keepends=True)
     Path("ring.pto").write_text("".join(line for line in lines if "tnotify" not in line and "twait" not in line))
     outcome = pto_run.raw("t.launch.toml", "--quiet", "--sanitize", "--record", "run.pto-rec")
@@ -122,7 +122,7 @@ def test_findings_stand_at_their_steps(pto_run) -> None:
 
 
 @pytest.mark.parametrize(("options", "code"), [((), 1), (("--sanitize",), 3)])
-def test_ranks_that_cannot_go_on_leave_where_they_stand(pto_run, options: tuple[str, ...], code: int) -> None:
+def test_ranks_that_cannot_continue_leave_where_they_are(pto_run, options: tuple[str, ...], code: int) -> None:
     Path("t.launch.toml").write_text(LAUNCH.format(told="told@0"))
     outcome = pto_run.raw("t.launch.toml", "--quiet", "--record", "run.pto-rec", "--html", "run.html", *options)
     assert outcome.code == code

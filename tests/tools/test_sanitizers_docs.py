@@ -39,6 +39,6 @@ def test_a_command_of_the_page(command: str, shown: str, monkeypatch: pytest.Mon
     assert result.exit_code == (1 if program == "pto-opt" and "error: " in result.output else CODES.get(name, 0))
 
 
-def test_every_faulty_program_is_shown() -> None:
+def test_every_incorrect_program_is_shown() -> None:
     shown = {Path(word).stem for command, _ in commands() for word in command.split() if word.endswith(".pto")}
     assert shown == {path.stem for path in (ROOT / "examples" / "faulty").glob("*.pto")}

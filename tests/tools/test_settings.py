@@ -64,7 +64,7 @@ def test_settings_that_are_wrong_end_the_command(program: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("options", [("--verify-only",), ("-p", "check-sync", "-o", "out.pto")])
-def test_the_comment_in_the_guide_allows_what_is_found(tmp_path: Path, monkeypatch, options: tuple[str, ...]) -> None:
+def test_the_comment_in_the_guide_suppresses_the_finding(tmp_path: Path, monkeypatch, options: tuple[str, ...]) -> None:
     monkeypatch.chdir(tmp_path)
     guide = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
     program = guide.split("```mlir\n")[1].split("```")[0]

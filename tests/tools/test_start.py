@@ -121,7 +121,7 @@ def test_below_a_program_of_somebody_else_python_ends_as_ever() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_stream_that_cannot_be_written_is_told_of_by_python() -> None:
+def test_a_stream_that_cannot_be_written_is_reported_by_python() -> None:
     with open("/dev/full", "w") as full:
         done = ended("atexit.register(print, 'late'); start.pto_opt()", "--no-such-option", stdout=full)
     assert done.returncode == 120 and "No space left" in done.stderr

@@ -35,8 +35,8 @@ def test_each_entry_of_a_file_is_a_rule() -> None:
 
 
 def test_texts_with_facts_of_tables_state_them() -> None:
-    assert RULES["mad-clause-order"].text == MAD.order_in_words
-    assert RULES["fixp-clause-order"].text == ACC_STORE.order_in_words
+    assert RULES["mad-clause-order"].text == MAD.order_as_text
+    assert RULES["fixp-clause-order"].text == ACC_STORE.order_as_text
     assert RULES["release-unknown"].text.endswith(f"names a release of the reference from {known_releases()}")
 
 

@@ -103,7 +103,7 @@ CHOICES = [
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=[f"{c.rule}-{n}" for n, c in enumerate(CHOICES)])
-def test_what_may_stand_there(choice: Choice) -> None:
+def test_what_is_allowed_there(choice: Choice) -> None:
     assert choice.bad, "or the name of the rule says nothing"
     for words, broken in ((choice.good, False), (choice.bad, True)):
         for word in words.split("|") if words else ():

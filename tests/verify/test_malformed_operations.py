@@ -57,7 +57,7 @@ def test_nothing_raises(form: str) -> None:
     assert print_module(module, generic=True)
 
 
-def test_operands_beyond_those_declared_are_told() -> None:
+def test_operands_beyond_those_declared_are_reported() -> None:
     text = f'func.func @f({VALUES}) {{\n%r = "pto.castptr"(%n, %i) : (i64, index) -> !pto.ptr<f32, ub>\nreturn\n}}\n'
     engine = DiagnosticEngine()
     module = parse_program(SourceFile("t.pto", text), engine)
@@ -66,7 +66,7 @@ def test_operands_beyond_those_declared_are_told() -> None:
     assert [diagnostic.rule for diagnostic in engine.diagnostics] == ["operand-count"]
 
 
-def test_a_loop_of_two_blocks_that_carries_a_stream_is_told() -> None:
+def test_a_loop_of_two_blocks_that_carries_a_stream_is_reported() -> None:
     text = """func.func @f(%u: !pto.ptr<f32, ub>) {
   %c0 = arith.constant 0 : index
   pto.vecscope {
@@ -87,7 +87,7 @@ def test_a_loop_of_two_blocks_that_carries_a_stream_is_told() -> None:
     assert [found.rule for found in engine.diagnostics] == ["region-form"]
 
 
-def test_a_product_without_result_and_destination_is_told() -> None:
+def test_a_product_without_result_and_destination_is_reported() -> None:
     acc, left, right = (
         "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>",
         "!pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>",

@@ -23,7 +23,7 @@ def said(place: str, attribute: str) -> list[str]:
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", ["pto.targetarch", "pto.kernels", "pto.ptodsl", "pto.x.y"])
-def test_unknown_names_are_told(place: str, name: str) -> None:
+def test_unknown_names_are_reported(place: str, name: str) -> None:
     assert said(place, f"{name} = 1 : i32") == [f"attribute {name} of {PLACES[place]} is not known"]
 
 

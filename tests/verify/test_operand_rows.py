@@ -117,6 +117,6 @@ POINTEES += ["!pto.hif8", "!pto.f4E1M2x2", "!pto.f4E2M1x2", "ui8", "si16", "ui32
 
 
 @pytest.mark.parametrize("element", [*POINTEES, "i1", "!pto.f8E8M0"])
-def test_elements_behind_a_number(element: str) -> None:
+def test_elements_after_a_number(element: str) -> None:
     found = findings(f"%q = pto.inttoptr %n : i64 -> !pto.ptr<{element}, gm>", "a5")
     assert ("castptr-form" in found) == (element not in POINTEES), found

@@ -52,7 +52,7 @@ ADD = f"""func.func @f(%x: {TILE}, %y: {TILE}) {{
 """
 
 
-def test_statements_of_one_plan_share_what_is_found_out() -> None:
+def test_statements_of_one_template_share_computed_facts() -> None:
     first, second = read(ADD), read(ADD)
     adds = [op for module in (first, second) for op in module.walk() if op.name == "pto.tadd"]
     template = template_of(adds[0])
@@ -123,7 +123,7 @@ def test_constants_of_operands_count() -> None:
     assert rules(module) == ["part-bounds"]
 
 
-def test_core_operations_are_looked_at_where_they_stand() -> None:
+def test_core_operations_are_checked_where_they_are() -> None:
     text = "func.func @f() -> i32 {\n  %a = arith.constant 1 : i32\n  return %a : i32\n}\n"
     module = read(text)
     assert rules(module) == []
@@ -135,7 +135,7 @@ def test_core_operations_are_looked_at_where_they_stand() -> None:
     assert rules(module)
 
 
-def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -> None:
+def test_constants_share_results_because_no_check_reads_their_value() -> None:
     module = read("func.func @f() {\n  %a = arith.constant 1 : i32\n  %b = arith.constant 2 : i32\n  return\n}\n")
     first, second = (template_of(op) for op in module.walk() if op.name == "arith.constant")
     assert first is not None and second is not None and first is not second
@@ -147,7 +147,7 @@ def test_constants_share_what_is_found_out_because_no_check_looks_at_numbers() -
     assert rules(module) == ["core-constant"]
 
 
-def test_only_operands_that_may_be_integers_are_asked_for_one() -> None:
+def test_only_operands_that_may_be_integers_are_queried_for_one() -> None:
     tile = parse_type("!pto.tile_buf<vec, 16x16xf32>")
     assert list(Verdict(False, CheckTables([], [], [], False), [tile, IndexType(), tile]).may_be_integer) == [
         False,

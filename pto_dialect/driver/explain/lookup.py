@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST = 3
 
 
-class UnknownWordError(ValueError):
+class UnknownTermError(ValueError):
     """There is nothing of this name, and no operation that has to do with it."""
 
 
@@ -38,7 +38,7 @@ def explain(word: str) -> str:
     (``docs/cycles.md``, ``cycles``, ``cycles#your-own-measurements``); an operation of a core dialect, a pass; sections
     of one of these pages (``tadd#operands``, ``tadd syntax example``); else the results of a search.
 
-    Raises :class:`UnknownWordError` with similar names.
+    Raises :class:`UnknownTermError` with similar names.
     """
     found = look_up(word)
     if found.rule is not None:
@@ -75,7 +75,7 @@ def explain_json(word: str) -> str:
 
 
 def look_up(word: str) -> Found:
-    """What ``word`` names. Raises :class:`UnknownWordError`."""
+    """What ``word`` names. Raises :class:`UnknownTermError`."""
     word = word.strip()
     found = _named(word) or _part(word)
     if found is not None:
@@ -86,7 +86,7 @@ def look_up(word: str) -> Found:
     names = [name for name in terms() if f"pto.{name}" not in OPS]
     near = did_you_mean(word, [*OPS, *known_rules(), *names], _MOST)
     if near and " " not in word and not _is_question(word):
-        raise UnknownWordError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
+        raise UnknownTermError(f"there is nothing called '{word}'; did you mean {' or '.join(near)}?")
     return _found(word, near)
 
 
@@ -121,7 +121,7 @@ def _guide(word: str) -> Found | None:
     except UnknownPartError as error:
         if other_page(word.partition("#")[0]) is not None:
             return None
-        raise UnknownWordError(str(error)) from None
+        raise UnknownTermError(str(error)) from None
     if text is not None:
         return Found("page", word, text=text)
     page = other_page(word)
@@ -141,13 +141,13 @@ def _part(word: str) -> Found | None:
         return None
     page = found.page or other_page(name)
     if page is None:
-        raise UnknownWordError(f"the page of {found.name} has no parts")
+        raise UnknownTermError(f"the page of {found.name} has no parts")
     try:
         return Found("term" if found.page is None else found.kind, found.name, part_of(page, wanted))
     except UnknownSectionError as error:
         if mark == " ":
             return None
-        raise UnknownWordError(str(error)) from None
+        raise UnknownTermError(str(error)) from None
 
 
 def operation_named(word: str) -> str | None:
@@ -177,7 +177,7 @@ def _found(question: str, near: list[str]) -> Found:
             if near
             else "; pto opt --list-ops and pto opt --list-rules list all names"
         )
-        raise UnknownWordError(f"there is nothing called '{question}'{hint}")
+        raise UnknownTermError(f"there is nothing called '{question}'{hint}")
     rows = tuple((one.key, one.kind, one.summary or "; ".join(one.phrases[:2])) for one in documents)
     return Found("results", question, results=rows)
 

@@ -172,7 +172,7 @@ class Clauses:
         return " -> ".join(row.name for row in self.rows if not row.leads)
 
     @property
-    def order_in_words(self) -> str:
+    def order_as_text(self) -> str:
         """Returns the same as a sentence."""
         names = (row.name.replace("/", " or ") for row in self.rows if not row.leads)
         return f"clauses are in the order {', '.join(names)}"

@@ -13,7 +13,7 @@ from pto_dialect.diagnostics.remedies.order import swap_operands
 from pto_dialect.diagnostics.remedies.statements import cast, compare_with_zero
 from pto_dialect.diagnostics.remedies.types import stated_type
 from pto_dialect.diagnostics.remedy import Remedy
-from pto_dialect.diagnostics.suggest import near_hint, near_words
+from pto_dialect.diagnostics.suggest import near_hint, near_terms
 from pto_dialect.ir.core.types import I1, type_text
 
 from ..errors.located import LocatedError
@@ -49,7 +49,7 @@ class FollowUp(BuildError):
 
 def suggest_word(word: str, allowed: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
     """A suggestion for a wrong ``word``, with its remedies: the near ones of those allowed, else all of them."""
-    near = near_words(word, allowed)
+    near = near_terms(word, allowed)
     if near:
         return near_hint(near), replace(word, *near)
     if not allowed:

@@ -10,7 +10,7 @@ from pto_dialect.diagnostics.remedies.marks import mark_before, without_comma, w
 from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.remedies.order import clause_before, clause_before_types, one_of_two_clauses
 from pto_dialect.diagnostics.remedy import Remedy
-from pto_dialect.diagnostics.suggest import near_hint, near_words
+from pto_dialect.diagnostics.suggest import near_hint, near_terms
 from pto_dialect.ir.core.base import Shape
 from pto_dialect.ir.core.clauses import Clause, Clauses, DiagnosticText
 from pto_dialect.ir.cube.clauses import ACC_STORE, MAD
@@ -62,7 +62,7 @@ def misplaced(table: Clauses, keywords: Sequence[Tok]) -> Misplaced | None:
 
 
 def _unknown(table: Clauses, word: Tok) -> Misplaced:
-    near = near_words(word.text, table.keywords)
+    near = near_terms(word.text, table.keywords)
     hint = near_hint(near) or f"clauses: {table.in_order}"
     said = DiagnosticText(table.unknown, f"unknown clause {word.text!r}", hint)
     return Misplaced(word, said, (replace(None, *near),) if near else ())

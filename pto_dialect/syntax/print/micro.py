@@ -31,7 +31,7 @@ def print_frac_load(writer: Writer, op: Operation) -> str:
     """X2: ``name %src, %dst, nd2nz, shape(..), src_layout(..), dst_group(..), ctrl(..) {dict} : types``."""
     s = Statement(writer, op)
     s.flatten(s.layout.slots)
-    mode = s.required_word("mode")
+    mode = s.required_keyword("mode")
     buffers = s.outside()
     groups, types = group_texts(s)
     text = FRAC_LOAD.separator.join([writer.uses(buffers), mode, *groups])

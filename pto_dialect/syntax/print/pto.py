@@ -169,17 +169,17 @@ class Statement:
             return name
         return value.value if isinstance(value, EnumAttr) else checked(value, StringAttr).data
 
-    def required_word(self, name: str) -> str:
+    def required_keyword(self, name: str) -> str:
         """Returns the enumerator of a required attribute."""
         return checked(self.word(name), str)
 
     def quoted(self, name: str) -> str:
         """Returns a required enumerator in quotes."""
-        return string_literal(self.required_word(name))
+        return string_literal(self.required_keyword(name))
 
     def stripped(self, name: str) -> str:
         """Returns a required enumerator in stripped form, ``<PIPE_V>``."""
-        return f"<{self.required_word(name)}>"
+        return f"<{self.required_keyword(name)}>"
 
     def full(self, name: str) -> str:
         """Returns a required attribute in full."""

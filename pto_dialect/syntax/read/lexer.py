@@ -153,7 +153,7 @@ class ProgramLexer:
                 elif kind == "GROUP":
                     kind = "INS" if spelling[0] == "i" else "OUTS"
                 elif kind == "WORD":
-                    kind = words.get(spelling) or _unknown_word(spelling, text, position)
+                    kind = words.get(spelling) or _unknown_keyword(spelling, text, position)
                     if spelling == "loc" and (end := location_end(text, position)) is not None:
                         kind, position = "LOC", end
                         spelling = text[start:position]
@@ -197,7 +197,7 @@ def first_token(text: str, position: int) -> tuple[str, str]:
     return (kind, found[kind]) if found is not None and kind is not None else ("END", "")
 
 
-def _unknown_word(spelling: str, text: str, position: int) -> str:
+def _unknown_keyword(spelling: str, text: str, position: int) -> str:
     """Returns whether a dotted word is an unknown operation: it is not a key or bare value in a dictionary.
 
     ``constant @f`` is how MLIR prints ``func.constant``; without a symbol it is like any other.

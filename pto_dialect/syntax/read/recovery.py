@@ -222,11 +222,11 @@ class Recovery(Repair):
                 else:
                     closes = unclosed and starts_line(text, found.start) and self._surplus(found) == -1
                 if closes:
-                    self._go_on(found.start)
+                    self._continue(found.start)
                     return
                 depth = max(0, depth - 1)
             elif (not first or (may_begin and kind != "OP_UNKNOWN")) and self._begins(found, previous, ahead, depth):
-                self._go_on(found.start)
+                self._continue(found.start)
                 return
             first, previous = False, found
         data.position = len(text)
@@ -251,7 +251,7 @@ class Recovery(Repair):
             return line or (following is not None and (following.type.startswith("OP_") or following.type == "STRING"))
         return token.type.startswith("OP_") and (previous is None or previous.type != "LPAR")
 
-    def _go_on(self, position: int) -> None:
+    def _continue(self, position: int) -> None:
         self.resumed = self.data.position = position
 
     def _opens_region(self, following: Tok | None, generic: bool) -> bool:
@@ -284,7 +284,7 @@ class Recovery(Repair):
         start = header[0].start if header else brace.start
         self._feed(state, Tok("OP_BROKEN", "", start, (isolated, _with_signs(header[1:]))))
         self._feed(state, brace)
-        self._go_on(brace.end)
+        self._continue(brace.end)
 
     # ------------------------------------------------------------ unbalanced braces
 

@@ -90,7 +90,7 @@ class Repair:
         self._fail(
             "parse-unbalanced", "'}' is missing before else", token.start, token.end, "} else {", mark_before("}")
         )
-        self._go_on_with(state, Tok("RBRACE", "}", token.start), token.start)
+        self._continue_with(state, Tok("RBRACE", "}", token.start), token.start)
         return True
 
     def _opening_brace(self, state: State, statement: list[Tok], token: Tok) -> bool:
@@ -106,7 +106,7 @@ class Repair:
         end = statement[-1].end
         text = "'{' is missing at the end of this line"
         self._fail("parse-unbalanced", text, end - 1, end, "add the missing '{'", mark_after("{"))
-        self._go_on_with(state, Tok("LBRACE", "{", end), token.start)
+        self._continue_with(state, Tok("LBRACE", "{", end), token.start)
         return True
 
     def _label_colon(self, state: State, statement: list[Tok], token: Tok) -> bool:
@@ -123,7 +123,7 @@ class Repair:
             f"{label.text}:",
             append(":"),
         )
-        self._go_on_with(state, Tok("COLON", ":", label.end), token.start)
+        self._continue_with(state, Tok("COLON", ":", label.end), token.start)
         return True
 
     def _label_sign(self, state: State, token: Tok, following: Tok | None) -> bool:
@@ -140,7 +140,7 @@ class Repair:
         message = f"names of blocks begin with ^, found {token.text!r}"
         help = f"{name}:" if following.type == "COLON" else name
         self._fail("parse-syntax", message, token.start, token.end, help, insert("^"))
-        self._go_on_with(state, Tok("BLOCK", name, token.start), token.end)
+        self._continue_with(state, Tok("BLOCK", name, token.start), token.end)
         return True
 
     def _property_end(self, state: State, statement: list[Tok], token: Tok) -> bool:
@@ -151,12 +151,12 @@ class Repair:
             return False
         brace = statement[-1]
         self._fail("parse-unbalanced", "'>' is missing after '}'", brace.start, brace.end, "}>", append(">"))
-        self._go_on_with(state, Tok("MORETHAN", ">", brace.end), token.start)
+        self._continue_with(state, Tok("MORETHAN", ">", brace.end), token.start)
         return True
 
     # ------------------------------------------------------------ the parser's stacks
 
-    def _go_on_with(self, state: State, token: Tok, position: int) -> None:
+    def _continue_with(self, state: State, token: Tok, position: int) -> None:
         """Reads ``token`` as if it were in the text, which continues at ``position``."""
         self._feed(state, token)
         self.data.position = position

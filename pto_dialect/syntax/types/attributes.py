@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from pto_dialect.diagnostics.remedies.names import attribute_form, choose, replace
-from pto_dialect.diagnostics.suggest import did_you_mean, near_hint, near_words
+from pto_dialect.diagnostics.suggest import did_you_mean, near_hint, near_terms
 from pto_dialect.ir.core.attribute_text import text_bytes
 from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, EnumAttr, OpaqueAttr, enum_attr
 from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
@@ -91,7 +91,7 @@ def pto_enum(kind: str, value: str, start: int, end: int) -> EnumAttr:
     except KeyError:
         allowed = ENUMS[kind].values
         meant = _meant(kind, value)
-        near = [meant] if meant is not None and meant in allowed else near_words(value, allowed)
+        near = [meant] if meant is not None and meant in allowed else near_terms(value, allowed)
         hint = f"; {near_hint(near)}" if near else ""
         mended = ((replace(value, *near),) if near else ()) + (choose(value, *allowed),)
         rule = ENUM_RULES.get(kind, "attr-enum")

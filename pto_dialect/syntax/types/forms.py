@@ -20,7 +20,7 @@ from pto_dialect.diagnostics.remedies.types import (
     valid_extent,
 )
 from pto_dialect.diagnostics.remedy import Remedy
-from pto_dialect.diagnostics.suggest import near_hint, near_words
+from pto_dialect.diagnostics.suggest import near_hint, near_terms
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import OpaqueAttr
 
@@ -61,7 +61,7 @@ def _fail(rule: str, message: str, where: Any, help: str | None = None, *remedie
     return TypeSyntaxError(rule, message, where.start, where.end, help, remedies)
 
 
-def _unknown_word(rule: str, what: str, where: Any, word: str, near: Sequence[str], listed: str) -> TypeSyntaxError:
+def _unknown_keyword(rule: str, what: str, where: Any, word: str, near: Sequence[str], listed: str) -> TypeSyntaxError:
     """The error for a ``word`` that is none of those ``listed``; it was probably meant to be one of ``near``."""
     hint = near_hint(near)
     message = f"unknown {what} {word!r}" + (f"; {hint}" if hint else "")
@@ -78,8 +78,8 @@ def _space(parameter: Any) -> str:
     if space is None:
         found = parameter_text(parameter)
         meant = _OTHER_SPACES.get(found.lower())
-        near = [meant] if meant else near_words(found, tuple(SPACE_ALIASES))
-        raise _unknown_word("ptr-space", "address space", parameter, found, near, "gm l1 l0a l0b l0c ub bt fb")
+        near = [meant] if meant else near_terms(found, tuple(SPACE_ALIASES))
+        raise _unknown_keyword("ptr-space", "address space", parameter, found, near, "gm l1 l0a l0b l0c ub bt fb")
     return space
 
 
@@ -145,8 +145,8 @@ def _tile_word(key: str, parameter: Any, allowed: tuple[str, ...], rule: str) ->
     if word not in allowed:
         found = parameter_text(parameter)
         meant = _OTHER_LOCS.get(found.lower()) if allowed is LOCS else None
-        near = [meant] if meant else near_words(found, allowed)
-        raise _unknown_word(rule, key, parameter, found, near, "one of " + ", ".join(allowed))
+        near = [meant] if meant else near_terms(found, allowed)
+        raise _unknown_keyword(rule, key, parameter, found, near, "one of " + ", ".join(allowed))
     return word
 
 
@@ -215,8 +215,8 @@ def _known_key(entry: Any, keys: Iterable[str], what: str) -> None:
     known = tuple(keys)
     if entry.form != "keyed" or entry.key not in known:
         name = entry.key or parameter_text(entry)
-        near = near_words(str(name), known)
-        raise _unknown_word("tile-key", f"tile_buf {what}", entry, str(name), near, ", ".join(known))
+        near = near_terms(str(name), known)
+        raise _unknown_keyword("tile-key", f"tile_buf {what}", entry, str(name), near, ", ".join(known))
 
 
 def _long_tile_buf(head: Any, parameters: list[Any]) -> Attribute:

@@ -13,7 +13,7 @@ from pto_dialect.diagnostics.remedies.order import into_destination, other_opera
 from pto_dialect.diagnostics.remedies.statements import attribute_word
 from pto_dialect.diagnostics.remedies.types import constant_type
 from pto_dialect.diagnostics.remedy import Remedy
-from pto_dialect.diagnostics.suggest import near_hint, near_words
+from pto_dialect.diagnostics.suggest import near_hint, near_terms
 from pto_dialect.ir.core.attributes import BROKEN, PlaceholderAttr
 from pto_dialect.ir.core.base import PtoOp, Signature, Slot, op_spec, operand_groups, signature
 from pto_dialect.ir.core.index import OPS
@@ -166,7 +166,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
         elif not slot.kind.accepts(value) and not isinstance(value, PlaceholderAttr):
             message = f"attribute {name} of {op.name} must be {slot.kind.label}, found {value}"
             own = enumerator_rule(op.name, name) if slot.kind.words else None
-            near = near_words(value.data, slot.kind.words) if isinstance(value, StringAttr) else []
+            near = near_terms(value.data, slot.kind.words) if isinstance(value, StringAttr) else []
             help, mended = near_hint(near), _other_word(name, slot.kind.words, value, near)
             foreign = _FOREIGN.fullmatch(str(value))
             if foreign is not None and f"#pto.{foreign[1]}<" in slot.kind.label:

@@ -187,7 +187,7 @@ def test_statements_that_depend_on_constants_have_no_plan(built: list[str]) -> N
         *(("1", "i1"), ("0", "i1"), ("2", "i1"), ("-1", "i1"), ("1", "si8"), ("-1", "ui8"), ("1", "vector<4xi8>")),
     ],
 )
-def test_constants_are_told_apart_by_their_number(
+def test_constants_are_distinguished_by_their_number(
     number: str, type_: str, built: list[str], benchmarks: Callable[[str], Any]
 ) -> None:
     usual = "1.5" if type_ in ("f16", "f32") else "1"

@@ -80,7 +80,7 @@ def test_other_types_are_left_to_the_grammar(text: str, by_grammar: Callable[[st
     assert outcome(text) == expected
 
 
-def test_a_number_within_a_word_is_no_number_of_the_type(by_grammar: Callable[[str], str]) -> None:
+def test_a_number_within_an_identifier_is_no_number_of_the_type(by_grammar: Callable[[str], str]) -> None:
     parser._read("!pto.struct<i32, i64>")
     assert outcome("!pto.struct<i32, i32>") == by_grammar("!pto.struct<i32, i32>")
 

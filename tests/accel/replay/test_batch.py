@@ -108,7 +108,7 @@ def test_a_stack_has_the_first_members_in_order(seed: int) -> None:
     assert together > 50
 
 
-def test_operands_that_can_stand_beside_each_other() -> None:
+def test_operands_that_are_allowed_together() -> None:
     one = operand(0)
     assert _beside(one, operand(64))
     assert not _beside(one, operand(64, GIVEN)) and not _beside(one, operand(64, Area(False, 1)))
@@ -117,7 +117,7 @@ def test_operands_that_can_stand_beside_each_other() -> None:
     assert not _beside(one, one._replace(dtype=np.dtype(np.int32)))
 
 
-def test_values_are_computed_behind_their_operands() -> None:
+def test_values_are_computed_after_their_operands() -> None:
     """Values that are not stored are not needed; those of one key and depth are a group."""
     memory, inner = np.zeros(1024, np.uint8), np.zeros(1024, np.uint8)
 

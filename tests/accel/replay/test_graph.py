@@ -42,7 +42,7 @@ class Layout(NamedTuple):
 
 @pytest.mark.parametrize("shape", [(), (5,), (1,), (2, 3), (4, 1), (2, 3, 4), (1, 7, 1, 2)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_strides_of_elements_one_behind_the_other(shape: tuple[int, ...], dtype: type) -> None:
+def test_strides_of_consecutive_elements(shape: tuple[int, ...], dtype: type) -> None:
     values = np.empty(shape, dtype)
     assert dense_strides(shape, values.itemsize) == values.strides
     assert _dense(shape, values.strides, values.itemsize)
@@ -53,7 +53,7 @@ def test_strides_of_elements_one_behind_the_other(shape: tuple[int, ...], dtype:
     [((4, 2), (8, 4), True), ((4, 2), (12, 4), False), ((4, 2), (4, 16), False), ((1, 2), (99, 4), True),
      ((2, 1), (4, 99), True), ((2, 1), (8, 99), False), ((), (), True)],
 )  # fmt: skip
-def test_whether_elements_are_one_behind_the_other(shape: Any, strides: Any, dense: bool) -> None:
+def test_whether_elements_are_consecutive(shape: Any, strides: Any, dense: bool) -> None:
     assert _dense(shape, strides, 4) == dense
 
 

@@ -239,7 +239,7 @@ def test_what_has_no_family_has_a_range() -> None:
         (tile("tcvt", "f32", 10, 1344, (10, 1280), to="f8e5m2"), 8359),
     ],
 )
-def test_what_an_operation_expands_to_tells_its_cycles_before_it_is_measured(work: Work, measured: float) -> None:
+def test_an_expansion_predicts_the_cycles_of_an_operation_before_it_is_measured(work: Work, measured: float) -> None:
     assert estimate(work, reset_to_priors(A5)).cycles == pytest.approx(measured, rel=0.12)
 
 

@@ -182,7 +182,7 @@ def test_addresses_numbers_and_handles_take_nothing() -> None:
     assert told("%x = arith.addi %a0, %a0 : i32", ["i32"]) is None
 
 
-def test_the_slow_way_is_taken_from_the_attribute() -> None:
+def test_the_slow_path_is_taken_from_the_attribute() -> None:
     slow = tiles("trecip", [F], [F], "{precisionType = #pto<recip_precision high_precision>}")
     assert slow.options == {"op_params": "high_precision"}
     assert tiles("trecip", [F], [F]).options == {}

@@ -51,7 +51,7 @@ def test_loops_with_constant_bounds_are_counted() -> None:
         (("%c3", "%c17", "%n"), None), (("%c3", "%c17", "%c0"), None),
     ],
 )  # fmt: skip
-def test_turns_of_loops(bounds: tuple[str, str, str], count: int | None) -> None:
+def test_iterations_of_loops(bounds: tuple[str, str, str], count: int | None) -> None:
     """From the first number up to the last one, which is none of them; as one iteration where a number is not known."""
     constants = "\n".join(f"%c{number} = arith.constant {number} : index" for number in (0, 2, 3, 17, 18))
     body = f"scf.for %i = {bounds[0]} to {bounds[1]} step {bounds[2]} {{\npto.texp ins(%x : {VEC}) outs(%x : {VEC})\n}}"
@@ -67,7 +67,7 @@ def test_turns_of_loops(bounds: tuple[str, str, str], count: int | None) -> None
         ("scf.while : () -> () {\nscf.condition(%b)\n} do {", True),
     ],
 )
-def test_what_stands_in_a_section_runs_once(around: str, open_: bool) -> None:
+def test_statements_in_a_section_run_once(around: str, open_: bool) -> None:
     end = "scf.yield\n}" if "while" in around else "}"
     body = f"{around}\npto.texp ins(%x : {VEC}) outs(%x : {VEC})\n{end}"
     (line,) = cycles(body, arguments=f"%x: {VEC}, %b: i1").lines
@@ -128,7 +128,7 @@ def test_pipes_overlap_but_for_what_they_wait_for() -> None:
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])
 @pytest.mark.parametrize(("rows", "cols", "valid"), [(64, 8, "40x3"), (128, 16, "100x13")])
-def test_columns_one_behind_the_other_are_the_rows_of_the_work(arch: str, rows: int, cols: int, valid: str) -> None:
+def test_consecutive_columns_are_the_rows_of_the_work(arch: str, rows: int, cols: int, valid: str) -> None:
     """A tile in columns takes what the tile takes whose rows are those columns, and no other does."""
 
     def counted(tile: str) -> float:

@@ -52,7 +52,7 @@ def test_a_table_written_and_read_is_the_same(chip: str) -> None:
         ({1: "move,gm:moon,*,fixed,1,,,"}, "t.csv:2: 'move gm:moon *' has no parameter 'rate'"),
     ],
 )
-def test_wrong_tables_are_refused_with_their_place(change: dict[int, str | None], message: str) -> None:
+def test_wrong_tables_are_refused_with_their_location(change: dict[int, str | None], message: str) -> None:
     text = [change.get(number, line) for number, line in enumerate(lines())]
     with pytest.raises(CycleTableError) as error:
         parse_table([part for line in text if line is not None for part in line.split("\n")], "t.csv")
@@ -84,7 +84,7 @@ NEEDED = "op,src_dtypes,dst_dtype,tile_rows,tile_cols,valid_rows,valid_cols,meas
         ([NEEDED, "tadd,f32,f32,one,64,2,64,50"], "m.csv:2: tile_rows: 'one' is no number"),
     ],
 )
-def test_wrong_measurements_are_refused_with_their_place(text: list[str], message: str) -> None:
+def test_wrong_measurements_are_refused_with_their_location(text: list[str], message: str) -> None:
     with pytest.raises(CycleTableError) as error:
         parse_measurements(text, "m.csv")
     assert message in str(error.value)

@@ -96,7 +96,7 @@ LATE = [
 EARLY = [LATE[0], LATE[3], *LATE[1:3], *LATE[4:]]
 
 
-def test_a_wait_that_stands_too_early_is_moved(tmp_path: Path) -> None:
+def test_a_wait_that_is_too_early_is_moved(tmp_path: Path) -> None:
     early, late = told(tmp_path, two_loads(*EARLY)), told(tmp_path, two_loads(*LATE))
     (moved,) = [one for one in early["advice"] if "pto.wait_flag" in one["text"] and "after pto.tload" in one["text"]]
     assert moved["before"] == early["whole"]["cycles"]
@@ -121,7 +121,7 @@ def test_flags_are_advised_where_barriers_stop_all_pipes(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("passes", ["", "assign-memory,insert-sync"])
-def test_slots_are_advised_and_what_is_told_is_what_the_passes_give(passes: str, tmp_path: Path) -> None:
+def test_advised_slots_are_those_that_the_passes_give(passes: str, tmp_path: Path) -> None:
     text = program("\n      ".join([load("x"), f"pto.tadd {ADD.format('x')}"]), places=())
     path = tmp_path / "plain.pto"
     path.write_text(text, encoding="utf-8")
@@ -136,14 +136,14 @@ def test_slots_are_advised_and_what_is_told_is_what_the_passes_give(passes: str,
     assert f"saves {100 * advice['saved']:.0f} %" in advice["text"]
 
 
-def test_what_does_not_help_is_not_told(tmp_path: Path) -> None:
+def test_advice_that_does_not_help_is_not_given(tmp_path: Path) -> None:
     """One pipe works all the time: nothing can be saved."""
     body = "\n      ".join([f"pto.texp ins(%z : {TILE}) outs(%z : {TILE})"] * 3)
     found = told(tmp_path, program(body, places=()))
     assert found["advice"] == [] and found["untried"] is None
 
 
-def test_a_change_that_leaves_other_bits_is_not_told(tmp_path: Path) -> None:
+def test_a_change_that_leaves_other_bits_is_not_reported(tmp_path: Path) -> None:
     """Without the barrier the store would read what the loads have not written: faster, and wrong."""
     barrier = "pto.barrier <PIPE_ALL>"
     body = "\n      ".join([load("z"), barrier])

@@ -44,7 +44,7 @@ def test_every_example_is_verified_and_run(family: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIKE_OTHERS)
-def test_an_operation_without_an_entry_has_that_of_one_declared_alike(name: str) -> None:
+def test_an_operation_without_an_entry_has_that_of_an_equal_declaration(name: str) -> None:
     folder = Path(examples.__file__).parent / "examples"
     assert not any(f"## {name} " in path.read_text(encoding="utf-8") for path in folder.glob("*/*.txt"))
     assert LIKE_OTHERS[name] in example_of(name).text.split("\n")
@@ -68,7 +68,7 @@ def test_an_operation_that_no_other_is_like_needs_an_entry(monkeypatch: pytest.M
         ("pto.struct_get", "7"),
     ],
 )
-def test_a_run_shows_what_comes_out(name: str, row: str) -> None:
+def test_a_run_shows_its_results(name: str, row: str) -> None:
     rows = run(example_of(name)).rows
     assert [one.elements for one in rows if one.way == "out"] == [row]
 

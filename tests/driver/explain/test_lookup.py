@@ -9,7 +9,7 @@ import pytest
 
 from pto_dialect.driver.explain.layouts import BY_NAME, order, places
 from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
-from pto_dialect.driver.explain.lookup import UnknownWordError, explain, explain_json
+from pto_dialect.driver.explain.lookup import UnknownTermError, explain, explain_json
 from pto_dialect.driver.explain.search.guides import GUIDES, page_text, slug
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
@@ -58,11 +58,11 @@ def test_every_term_has_a_page() -> None:
     ("word", "meant"), [("tmatmull", "pto.tmatmul"), ("pto.mad_bia", "pto.mad_bias"), ("mad-spce", "mad-space")]
 )
 def test_a_misspelt_name_gets_near_names(word: str, meant: str) -> None:
-    with pytest.raises(UnknownWordError, match=f"did you mean {meant}"):
+    with pytest.raises(UnknownTermError, match=f"did you mean {meant}"):
         explain(word)
 
 
-def test_plain_words_find_operations() -> None:
+def test_plain_terms_find_operations() -> None:
     text = explain("row maximum")
     assert text.index("pto.trowmax") < text.index("pto.trowargmax")
 
@@ -79,11 +79,11 @@ def test_every_section_of_a_page_is_printed_by_its_anchor() -> None:
     assert "debugger.md#positions" not in GUIDES
     wanted = text[text.index("## Positions") : text.index("## Commands")].rstrip() + "\n"
     assert explain("docs/debugger.md#positions") == explain("debugger#positions") == wanted
-    with pytest.raises(UnknownWordError, match=r"docs/debugger\.md has no part 'position'; did you mean positions\?"):
+    with pytest.raises(UnknownTermError, match=r"docs/debugger\.md has no part 'position'; did you mean positions\?"):
         explain("debugger#position")
     commented = next(page for page in sorted(DOCS.glob("*.md")) if "\n```toml\n# " in page.read_text(encoding="utf-8"))
     title = commented.read_text(encoding="utf-8").split("\n```toml\n# ")[1].partition("\n")[0]
-    with pytest.raises(UnknownWordError, match="has no part"):
+    with pytest.raises(UnknownTermError, match="has no part"):
         explain(f"{commented.stem}#{slug(title)}")
 
 
@@ -102,7 +102,7 @@ def test_json_has_what_the_text_has() -> None:
     assert data("nz")["kind"] == "term"
     assert data("cycles") == {"version": 1, "kind": "page", "name": "cycles", "text": explain("cycles")}
     assert "pto.trowmax" in [one["name"] for one in data("row maximum")["results"]]
-    with pytest.raises(UnknownWordError):
+    with pytest.raises(UnknownTermError):
         explain_json("pto.taddd")
 
 
@@ -121,7 +121,7 @@ def test_operations_are_listed() -> None:
         list_operations("cubemad")
 
 
-def test_places_of_blocks_are_those_of_numpy() -> None:
+def test_locations_of_blocks_are_those_of_numpy() -> None:
     """NZ: blocks column by column, elements of a block row by row."""
     wanted = np.empty((4, 6), int)
     memory = np.arange(24).reshape(2, 2, 2, 3)
@@ -162,11 +162,11 @@ def test_parts_of_a_page_are_shown_alone() -> None:
     ],
 )
 def test_unknown_parts_are_refused_with_the_known_ones(word: str, message: str) -> None:
-    with pytest.raises(UnknownWordError, match=message):
+    with pytest.raises(UnknownTermError, match=message):
         explain(word)
 
 
-def test_other_words_after_an_operation_are_a_search() -> None:
+def test_other_terms_after_an_operation_are_a_search() -> None:
     assert explain("tadd of two rows").startswith("'tadd of two rows' is no name")
     assert explain("tadd#").startswith("'tadd#' is no name")
 

@@ -22,7 +22,7 @@ def cells(page: Page, title: str) -> list[tuple[str, ...]]:
     return [row for block in section.blocks if isinstance(block, Table) for row in block.rows]
 
 
-def test_operands_attributes_and_forms_of_every_operation_are_told() -> None:
+def test_operands_attributes_and_forms_of_every_operation_are_reported() -> None:
     for name in OPS:
         cls = op_class(name)
         declared = signature(cls)
@@ -80,7 +80,7 @@ def test_operations_without_values_have_no_element_types() -> None:
         assert all(section.title != "Element types" for section in operation_page(name).sections if section.blocks)
 
 
-def test_every_operand_says_how_often_it_stands_and_what_becomes_of_it() -> None:
+def test_every_operand_states_its_count_and_its_use() -> None:
     rows = {row[0]: row for row in cells(operation_page("pto.tgather"), "Operands")}
     assert rows["`%src`"][1] == "a tile; reads"
     assert rows["`%kValue`"][1].endswith(", optional")
@@ -89,7 +89,7 @@ def test_every_operand_says_how_often_it_stands_and_what_becomes_of_it() -> None
     assert all(all(row) for name in names for row in cells(operation_page(name), "Operands"))
 
 
-def test_defaults_are_words_of_the_values_beside_them() -> None:
+def test_defaults_are_among_the_values_beside_them() -> None:
     rows = {row[0]: row for row in cells(operation_page("pto.tstore"), "Attributes")}
     assert rows["`atomicType`"][1] == "`atomic_none`" and "`atomic_none`" in rows["`atomicType`"][3]
 
@@ -114,7 +114,7 @@ def test_forms_put_types_of_what_may_be_left_out_into_brackets() -> None:
     assert forms(op_class("pto.vsts"))[0].endswith(" : T, T, T[ -> T]")
 
 
-def test_words_are_told_with_what_they_mean() -> None:
+def test_keywords_are_reported_with_what_they_mean() -> None:
     rows = dict(row for row in cells(operation_page("pto.vlds"), "Attributes") if len(row) == 2)
     assert rows["`DS_B8` `DS_B16`"] == "every second element: lane i has element 2i"
     assert not any("1PT" in words for words in rows)
@@ -147,5 +147,5 @@ def test_the_mistake_is_one_of_the_operation() -> None:
         assert f"[{rule}]" in str(section)
 
 
-def test_a_terminal_tells_where_sources_are() -> None:
+def test_a_terminal_shows_where_sources_are() -> None:
     assert "Conversion (docs/reference/tiles.md#conversion)" in " ".join(render(operation_page("pto.tcvt")).split())

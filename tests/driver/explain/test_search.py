@@ -62,7 +62,7 @@ def test_a_name_is_found_while_it_is_typed() -> None:
     assert search("insert-s")[0].key == "docs/insert-sync.md"
 
 
-def test_nothing_is_found_where_no_word_is_known() -> None:
+def test_nothing_is_found_where_no_term_is_known() -> None:
     assert search("qwertz") == search("") == search("the of") == []
 
 

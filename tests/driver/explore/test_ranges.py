@@ -58,7 +58,7 @@ def test_uses_bound_a_number(use: str) -> None:
 
 
 @pytest.mark.parametrize("use", USES)
-def test_numbers_are_made_up_within_their_bounds(use: str) -> None:
+def test_numbers_are_generated_within_their_bounds(use: str) -> None:
     text, most = USES[use]
     made = {name: given.content.text for name, given in synthesize_arguments(kernel(text), {}, 0, 1)}
     assert made["n"] == {None: "32", 1: "1", 3: "1", 7: "1", 8: "1", 31: "16"}[most]

@@ -92,7 +92,7 @@ def test_vectors_are_made_from_numbers() -> None:
     assert texts("func.func @pairs(%p: !pto.ptr<vector<2xf16>>) {\n  return\n}\n") == {"p": "random:f16:2:seed=0"}
 
 
-def test_every_block_has_room() -> None:
+def test_every_block_has_enough_bytes() -> None:
     text = """
 func.func @mark(%p: !pto.ptr<i32>, %__pypto_spmd_block_idx: i32) {
   %i = arith.index_cast %__pypto_spmd_block_idx : i32 to index

@@ -53,7 +53,7 @@ def at_once(text: str, monkeypatch: pytest.MonkeyPatch, unsafe: bool) -> Fixed:
 
 @pytest.mark.parametrize("unsafe", [False, True])
 @pytest.mark.parametrize("turn", range(len(BODIES)))
-def test_functions_apart_are_mended_as_in_the_whole_text(
+def test_functions_apart_are_fixed_as_in_the_whole_text(
     turn: int, unsafe: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = program(*BODIES[turn:], *BODIES[:turn])
@@ -63,12 +63,12 @@ def test_functions_apart_are_mended_as_in_the_whole_text(
     assert score(own.found) == score(whole.found)
 
 
-def test_an_open_function_is_mended_as_in_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_function_is_fixed_as_in_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = program(*BODIES[:3]).replace("}\n\nfunc.func @g1", "\nfunc.func @g1")
     assert fixed(text, found_in).text == at_once(text, monkeypatch, False).text
 
 
-def test_what_is_mended_in_a_part_only_is_not_kept() -> None:
+def test_a_partial_fix_is_not_kept() -> None:
     text = program(*BODIES[:2])
 
     def says_otherwise(asked: str) -> Sequence[Diagnostic]:
@@ -78,7 +78,7 @@ def test_what_is_mended_in_a_part_only_is_not_kept() -> None:
     assert fixed(text, says_otherwise)[:2] == (text, ())
 
 
-def test_no_more_fixes_are_made_than_asked_for() -> None:
+def test_no_more_fixes_are_made_than_requested() -> None:
     text = program(*[BODIES[0]] * 6)
     assert [len(fixed(text, found_in, most=most).applied) for most in (0, 4, 6)] == [0, 4, 6]
 

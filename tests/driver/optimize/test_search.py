@@ -208,7 +208,7 @@ def test_stages_are_those_of_the_program() -> None:
     assert [one.ways for one in stages_for(product)] == [PRODUCTS, SLOTS, MEMORY, ORDER]
 
 
-def test_blocks_of_a_launch_may_share_a_product() -> None:
+def test_blocks_of_a_launch_may_divide_a_product() -> None:
     product, batch = (parse(str(one), "p.pto") for one in (Plain(32, 32, 32), Kind(batch=2, by="blocks")))
     shared = stages_for(product, None, 26)[0]
     assert shared.usual == "tile-cube{blocks=25}"

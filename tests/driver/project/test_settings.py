@@ -38,7 +38,7 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
     assert settings_of(str(inner / "x.pto")) == Settings(target="a5")
 
 
-def test_everything_that_can_be_said(tmp_path: Path) -> None:
+def test_every_statement_at_once(tmp_path: Path) -> None:
     (tmp_path / "pto.toml").write_text(
         'target = "a2a3"\nbackend = "vpto"\nallow = ["dead-tile", "mad-target"]\ndeny = ["kernel-kind"]\n'
         'warn = ["block-terminator"]\nwerror = true\npedantic = true\nmax-errors = 3\n[format]\ncolumns = 80\n'
@@ -92,7 +92,7 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
         ("target = \n", "1:10", "this is no TOML: invalid value", ""),
     ],
 )
-def test_what_is_wrong_has_its_place(tmp_path: Path, text: str, place: str, message: str, help: str) -> None:
+def test_what_is_wrong_has_its_location(tmp_path: Path, text: str, place: str, message: str, help: str) -> None:
     file = tmp_path / "pto.toml"
     file.write_text(text)
     with pytest.raises(SettingsError) as error:

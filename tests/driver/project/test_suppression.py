@@ -17,7 +17,7 @@ def found(*lines: str, **options: object) -> list[tuple[str, int]]:
     return [(diag.rule, diag.span.line - 2) for diag in told if diag.span is not None]
 
 
-def test_what_stands_beside_or_below_the_comment_is_allowed() -> None:
+def test_statements_beside_or_below_the_comment_are_suppressed() -> None:
     assert found(FLAG) == [("sync-unpaired", 1)]
     assert found(f"{FLAG} // pto: allow(sync-unpaired) because the wait is elsewhere") == []
     assert found("// pto: allow(sync-unpaired) because so", "", "// more words", FLAG) == []
@@ -40,7 +40,7 @@ def test_errors_are_allowed_but_not_those_of_reading() -> None:
         ("// pto: allow(alloc-nonebox-align) because so", "suppression-unused"),
     ],
 )
-def test_comments_that_are_not_as_they_should_be_are_told(comment: str, rule: str) -> None:
+def test_comments_that_are_not_as_they_should_be_are_reported(comment: str, rule: str) -> None:
     assert (rule, 1) in found(comment, "pto.barrier #pto.pipe<PIPE_ALL>")
 
 
@@ -51,7 +51,7 @@ def test_rules_that_were_not_applied_are_not_unused() -> None:
     assert found(comment, "pto.barrier #pto.pipe<PIPE_ALL>", passes=passes) == [("suppression-unused", 1)]
 
 
-def test_words_in_strings_are_no_comments() -> None:
+def test_keywords_in_strings_are_no_comments() -> None:
     assert found('pto.barrier #pto.pipe<PIPE_ALL> {note = "// pto: allow(x)"}') == [("attr-unknown", 1)]
 
 
@@ -60,7 +60,7 @@ def test_statements_of_several_lines_are_covered() -> None:
     assert found("// pto: allow(sync-unpaired) because so", *lines) == []
 
 
-def test_what_cannot_be_allowed_is_not_said_to_be_absent() -> None:
+def test_a_finding_that_cannot_be_suppressed_is_not_reported_absent() -> None:
     told = process("// pto: allow(op-unknown) because so\nfoo.bar\n", "x.pto", Options(printing=False)).diagnostics
     messages = [one.message for one in told if one.rule == "suppression-unused"]
     assert messages == ["errors of op-unknown cannot be allowed, as the statement would be missing"]

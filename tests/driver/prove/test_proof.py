@@ -108,7 +108,7 @@ def test_a_program_that_does_not_verify_any_more_is_found():
     assert [one.rule for one in found if one.rule == "prove-reread"] == ["prove-reread"]
 
 
-def test_memory_that_nothing_writes_is_told_and_not_compared():
+def test_memory_that_nothing_writes_is_reported_and_not_compared():
     lines = (part("p", "a", "c0"), add("x", "x", "y"), store("y", "p"))
     (said,) = proven(kernel(*lines), "insert-sync")
     assert said.rule == "prove-open"
@@ -125,7 +125,7 @@ def test_memory_that_nothing_writes_need_not_matter():
     assert rules(proven(kernel(*lines), "insert-sync")) == {"prove-open"}
 
 
-def test_a_pass_after_which_other_bytes_matter_is_told():
+def test_a_pass_after_which_other_bytes_matter_is_reported():
     module = parse(COPY, "program.pto")
     proof = Proof(module, None, DiagnosticEngine(DiagnosticOptions(pedantic=True, max_errors=0)), 20, 1)
     proof.begin()
@@ -142,7 +142,7 @@ def test_a_pass_after_which_other_bytes_matter_is_told():
     assert "memory that it never writes" in said.message
 
 
-def test_a_function_that_does_not_run_is_told():
+def test_a_function_that_does_not_run_is_reported():
     (said,) = proven(kernel("pto.trap", part("p", "a", "c0"), load("p", "x"), store("x", "p")), "insert-sync")
     assert said.rule == "prove-open"
     assert said.message.startswith("@f is not proven: ")
@@ -266,7 +266,7 @@ def test_the_time_is_bounded():
     assert "the time of --prove is over" in found[0].message
 
 
-def test_nothing_is_said_of_passes_that_change_nothing():
+def test_nothing_is_reported_of_passes_that_change_nothing():
     assert proven(COPY, "check-memory") == []
 
 

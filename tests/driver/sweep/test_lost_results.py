@@ -62,7 +62,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, statuses: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("statuses", [["finished"], ["lost", "finished"], ["lost", "pending", "lost", "finished"]])
-def test_each_job_is_told_once(monkeypatch: pytest.MonkeyPatch, statuses: list[str]) -> None:
+def test_each_job_is_reported_once(monkeypatch: pytest.MonkeyPatch, statuses: list[str]) -> None:
     assert sorted(ran(monkeypatch, statuses)) == ["0", "1", "2", "3", "4"]
 
 

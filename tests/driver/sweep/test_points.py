@@ -52,7 +52,7 @@ def test_lists_and_ranges(text: str, values: list[object]) -> None:
         ("'a b' = [1]", "consists of letters, digits and _"),
     ],
 )
-def test_wrong_tables_have_a_place(text: str, message: str) -> None:
+def test_wrong_tables_have_a_location(text: str, message: str) -> None:
     with pytest.raises(LaunchError, match=message) as caught:
         points_of(document(text))
     assert caught.value.diagnostic.span is not None

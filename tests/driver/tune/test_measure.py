@@ -35,7 +35,7 @@ def test_nothing_on_the_front_is_beaten_and_everything_else_is(numbers: list[tup
             assert any(each.whole.cycles <= one.whole.cycles and each.bytes <= one.bytes for each in good if each.front)
 
 
-def test_the_table_tells_reasons_and_what_was_left_out() -> None:
+def test_the_table_states_reasons_and_omissions() -> None:
     found = [measured(8, 100, 64), measured(16, 0, 0, "line 3: too large [assign-memory-full]")]
     mark_front(found)
     text = table_text(found, "the program without passes", 3)

@@ -49,7 +49,7 @@ def test_lists_of_one_option_get_names_of_their_own() -> None:
     assert found[0].document.content == {"program": "k.pto", "blocks": 2, "arguments": {"a": 'x"y=1'}}
 
 
-def test_passes_of_the_command_line_come_behind_those_of_the_file() -> None:
+def test_passes_of_the_command_line_come_after_those_of_the_file() -> None:
     document = launch('[tune]\nrows = [16]\npasses = "tile-loops{rows={rows}}"\n')
     (one, two) = candidates(with_passes(document, ["double-buffer{count=[2,3]}"]))
     assert one.passes == ("tile-loops{rows=16}", "double-buffer{count=2}")
@@ -68,7 +68,7 @@ def test_passes_of_the_command_line_come_behind_those_of_the_file() -> None:
         ("[tune]\nn = [1]\n[sweep]\nm = [2]\n", 3, "a launch file that is tuned has a table [tune] instead"),
     ],
 )
-def test_mistakes_have_their_places(text: str, line: int, message: str) -> None:
+def test_mistakes_have_their_locations(text: str, line: int, message: str) -> None:
     with pytest.raises(LaunchError) as caught:
         candidates(launch(text))
     found = caught.value.diagnostic

@@ -34,7 +34,7 @@ def test_lines_that_stay_are_in_no_edit() -> None:
         ("{ broken\n", {}, ["{ broken"]),
     ],
 )
-def test_documents_are_found_behind_text(text: str, document: object, before: list[str]) -> None:
+def test_documents_are_found_after_text(text: str, document: object, before: list[str]) -> None:
     assert document_in(text) == (document, before)
 
 

@@ -138,7 +138,7 @@ def test_a_file_is_changed_only_on_request(folder: Path) -> None:
     served(folder, use)
 
 
-def test_findings_of_a_run_have_edits_that_mend_it(folder: Path) -> None:
+def test_findings_of_a_run_have_edits_that_fix_it(folder: Path) -> None:
     async def use(client: Any, call: Call) -> None:
         answer = await call("sanitize", file="race.pto", strict=True)
         assert {one["rule"] for one in answer["diagnostics"]} == {"race-raw", "race-waw"}
@@ -187,7 +187,7 @@ def test_the_order_of_pipes_is_judged(folder: Path) -> None:
     served(folder, use)
 
 
-def test_nine_of_ten_faulty_programs_are_mended_by_answers_alone(folder: Path) -> None:
+def test_nine_of_ten_incorrect_programs_are_fixed_by_answers_alone(folder: Path) -> None:
     rows = sampled(program_mistakes()[::EVERY], 2)
     assert len(rows) >= 10
     failed: list[str] = []

@@ -111,7 +111,7 @@ def test_mistakes_of_the_command_are_one_line(options: list[str], message: str) 
 
 
 @pytest.mark.parametrize("name", ["nope.mod", "nope", "os.nope", ".", "a b"])
-def test_missing_module_is_told_as_by_python(name: str) -> None:
+def test_missing_module_is_reported_as_by_python(name: str) -> None:
     ended = run(*RUN, "--quiet", "-m", name)
     assert (ended.returncode, ended.stderr) == (1, f"{sys.executable}: No module named {name}\n")
 
@@ -157,7 +157,7 @@ def test_start_loads_neither_numpy_nor_the_run_time() -> None:
 
 
 @pytest.mark.parametrize("line", ["from ptoas.mlir.dialects import linalg", "import mlir.dialects.linalg"])
-def test_missing_dialect_is_told_with_those_that_there_are(tmp_path: Path, line: str) -> None:
+def test_missing_dialect_is_reported_with_those_that_exist(tmp_path: Path, line: str) -> None:
     (tmp_path / "build.py").write_text(f"{line}\n")
     ended = run(*RUN, "--quiet", str(tmp_path / "build.py"))
     dialects = "arith, builtin, cf, func, index, llvm, math, memref, scf, vector, pto"

@@ -78,7 +78,7 @@ def test_the_first_operand_of_a_name_is_that_of_its_group(name: str) -> None:
 
 
 @pytest.mark.parametrize("first_one", ["with", "without"])
-def test_sizes_that_are_new_are_told_from_no_sizes(first_one: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_sizes_are_distinguished_from_no_sizes(first_one: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Operations with as many operands, with sizes and without: each has its own layout, whichever is computed
     first."""
     monkeypatch.setattr(base, "_layouts", {})

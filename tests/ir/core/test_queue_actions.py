@@ -15,7 +15,7 @@ def test_names_with_rules_are_those_with_an_action() -> None:
     assert sorted(names) == sorted(QUEUES)
 
 
-def test_numbered_transfers_say_where_they_run_and_which_way() -> None:
+def test_numbered_transfers_state_their_core_and_direction() -> None:
     for name in ID_OPERATIONS:
         action = QUEUES[name]
         assert action is not None and action.transfers

@@ -209,7 +209,7 @@ def test_declared_names_exist(cls: type[PtoOp]) -> None:
 
 
 @EACH
-def test_every_operand_has_a_place_in_the_text(cls: type[PtoOp]) -> None:
+def test_every_operand_has_a_location_in_the_text(cls: type[PtoOp]) -> None:
     spec = op_spec(cls)
     if spec.text:
         assert sorted(spec.text) == sorted(operand_names(cls))

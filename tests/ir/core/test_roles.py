@@ -53,7 +53,7 @@ def test_one_of_several_roles() -> None:
 
 
 @pytest.mark.parametrize("name", ["affine.for", "foo.for"])
-def test_operations_that_no_class_describes_are_told_apart_by_their_own_names(name: str) -> None:
+def test_operations_that_no_class_describes_are_distinguished_by_their_own_names(name: str) -> None:
     op = UnregisteredOp.with_name(name).create()
     assert roles_of(op) == CORE_ROLES.get(name, Role.NONE)
 

@@ -22,7 +22,7 @@ func.func @f(%n: i32, %t: i1, %a: i32, %b: i32, %c: i32) {
 """
 
 
-def test_ways_of_branches() -> None:
+def test_paths_of_branches() -> None:
     function = next(op for op in parse(PROGRAM).walk() if op.name == "func.func")
     blocks = list(function.regions[0].blocks)
     found = []

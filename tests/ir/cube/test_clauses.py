@@ -39,7 +39,7 @@ def test_every_optional_operand_belongs_to_one_clause(shape: str) -> None:
 
 
 @pytest.mark.parametrize(("shape", "row"), ROWS, ids=lambda value: value.name if isinstance(value, Clause) else value)
-def test_words_are_those_of_the_enumeration(shape: str, row: Clause) -> None:
+def test_keywords_are_those_of_the_enumeration(shape: str, row: Clause) -> None:
     for cls in classes(shape):
         slots = signature(cls).attributes
         names = attributes(row, set(slots))

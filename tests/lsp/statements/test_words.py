@@ -133,7 +133,7 @@ def first(text: str, number: int = 10) -> list[str]:
 HEAD = "func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: i32) {\n"
 
 
-def test_a_pipe_that_has_waited_goes_on() -> None:
+def test_a_pipe_that_has_waited_continues() -> None:
     stores, loads = (
         ranking(f"{HEAD}pto.wait_flag[<PIPE_V>, <PIPE_{pipe}>, <EVENT_ID0>]\n") for pipe in ("MTE3", "MTE2")
     )
@@ -165,7 +165,7 @@ def test_a_program_stays_at_its_level() -> None:
     assert tiles["pto.mte_ub_gm"] < both["pto.mte_ub_gm"]
 
 
-def test_a_family_goes_on() -> None:
+def test_a_family_continues() -> None:
     lines = [f"%{n} = pto.vmi.{name} %x : !F -> !F\n" for n, name in enumerate(("mulf", "negf"))]
     assert "pto.vmi.negi" in first("".join(lines), 12)
     assert "pto.dsb" not in first(

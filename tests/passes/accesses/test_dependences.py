@@ -138,7 +138,7 @@ CHOICE = SimpleNamespace()
 )
 @pytest.mark.parametrize("shared", ["", "first", "second"])
 @pytest.mark.parametrize("turns", [(0, 0, 0), (0, 1, 0), (1, 1, 0), (0, 1, 1)])
-def test_a_use_counts_that_happens_on_every_way(around: Any, certain: bool, shared: str, turns: Any) -> None:
+def test_a_use_counts_that_happens_on_every_path(around: Any, certain: bool, shared: str, turns: Any) -> None:
     """``turns``: those of the load before, of the use, and of the load after; one load may be beside the use."""
     sequences = [Lines(item) for item in around] + [Lines()]
     path = tuple((sequence, 0) for sequence in sequences)

@@ -242,7 +242,7 @@ def test_where_handles_meet(way: str) -> None:
             assert {place.alias for place in met} == {alias}, name
 
 
-def test_a_pointer_that_goes_on_in_each_iteration() -> None:
+def test_a_pointer_that_continues_in_each_iteration() -> None:
     """%q is what comes after the part of this iteration: whatever is computed first, nothing is known but the
     memory."""
     lines = [
@@ -290,7 +290,7 @@ PLACES = {
 }
 
 
-def test_which_place_holds_another() -> None:
+def test_which_location_holds_another() -> None:
     for (one, other), expected in PLACES.items():
         assert one.holds(other) == expected, (one, other)
 

@@ -192,7 +192,7 @@ def test_work_items_beside_sections_are_not_followed() -> None:
 
 
 @pytest.mark.parametrize("beside", [(), ("pto.section.simt<<<1, 1, 1>>> {", "}")])
-def test_what_stands_beside_sections_of_both_kinds_is_run_by_nobody(beside: tuple[str, ...]) -> None:
+def test_statements_beside_sections_of_both_kinds_run_on_no_core(beside: tuple[str, ...]) -> None:
     lines = [ADD, "pto.section.vector {", ADD, "}"]
     assert len(sequence(*lines, side="vector").items) == 2
     assert len(sequence(*lines, "pto.section.cube {", ADD, "}", side="vector").items) == 1

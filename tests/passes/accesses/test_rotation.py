@@ -78,7 +78,7 @@ def test_distances_are_those_that_are_counted(
     assert may_overlap(found["x"], found["y"], later) == bool(meets)
 
 
-def test_what_the_text_does_not_tell_may_be_the_same_slot() -> None:
+def test_unknown_slots_may_be_the_same() -> None:
     found, later, same = places(TEXT.format(first=0, step=1, count=3, factor=1, one=0, other=1), 1)
     # The index of z hangs on an argument, which may be negative.
     assert iteration_distance(found["x"], found["z"], later) is None
@@ -86,6 +86,6 @@ def test_what_the_text_does_not_tell_may_be_the_same_slot() -> None:
 
 
 @pytest.mark.parametrize("frame", [None, ("view",), (SLOTS, "o", 0, 8)])
-def test_other_places_do_not_go_round(frame: object) -> None:
+def test_other_addresses_do_not_wrap_around(frame: object) -> None:
     found, later, _ = places(TEXT.format(first=0, step=1, count=3, factor=1, one=0, other=1), 1)
     assert iteration_distance(found["x"], found["y"]._replace(frame=frame), later) is None

@@ -90,7 +90,7 @@ def test_barriers() -> None:
     assert all(row[V] == 1 for row in state.clock) and state.now == 2
 
 
-def test_a_copy_goes_on_by_itself() -> None:
+def test_a_copy_continues_by_itself() -> None:
     state = State()
     state.step(leaf(V))
     state.record(access(V, True, MemoryLocation("ub", "a")), False)
@@ -149,7 +149,7 @@ def test_learning_keeps_what_is_known() -> None:
     assert row == [5, 2, 3]
 
 
-def test_behind_two_ways_only_what_both_know_is_known() -> None:
+def test_after_two_paths_only_what_both_know_is_known() -> None:
     before = State()
     before.step(leaf(MTE2))
     one, other = before.copy(), before.copy()
@@ -163,7 +163,7 @@ def test_behind_two_ways_only_what_both_know_is_known() -> None:
     assert both.clock[V][V] == one.clock[V][V] == 2
 
 
-def test_work_that_a_way_has_not_done_is_not_missing() -> None:
+def test_work_that_a_path_has_not_done_is_not_missing() -> None:
     before = State()
     before.step(leaf(V))
     busy, idle = before.copy(), before.copy()
@@ -178,7 +178,7 @@ def test_work_that_a_way_has_not_done_is_not_missing() -> None:
     ("number", "done", "expected"),
     [(0, [5, 7], 0), (4, [5, 7], 4), (5, [5, 7], 6), (6, [5, 7], 6), (7, [5, 7], 9), (4, [], 9)],
 )
-def test_numbers_of_all_ways(number: int, done: list[int], expected: int) -> None:
+def test_numbers_of_all_paths(number: int, done: list[int], expected: int) -> None:
     """Up to the next work that the way does, everything is done; the first work of a way has the number 5."""
     before, way = State(), State()
     before.last[V] = 4

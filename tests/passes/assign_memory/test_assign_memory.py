@@ -75,7 +75,7 @@ def test_what_every_iteration_writes_first_is_not_carried():
     assert found["x"] == found["z"]
 
 
-def test_a_tile_written_on_one_way_only_is_carried():
+def test_a_tile_written_on_one_path_only_is_carried():
     some = "%some = arith.cmpi eq, %i, %c1 : index"
     lines = (LOOP, some, "scf.if %some {", load("p", "x"), "}", load("p", "z"), store("z", "q"), store("x", "q"), "}")
     found = addresses(without_addresses(*HEAD, *lines))
@@ -87,7 +87,7 @@ def test_an_address_of_the_author_stays_and_is_respected():
     assert addresses(text) == {"x": 0, "y": 1024, "z": 2048, "w": 3072}
 
 
-def test_slots_lie_behind_each_other():
+def test_slots_are_consecutive():
     multi = f"!pto.multi_tile_buf<{TILE}, count=2>"
     lines = (
         f"%m = pto.alloc_multi_tile : {multi}",
@@ -189,7 +189,7 @@ def test_memory_that_a_program_reserves_gets_an_address(location: str, size: int
 SOME = ("%some = arith.cmpi eq, %i, %c1 : index", "scf.if %some {")
 
 
-def test_what_one_iteration_leaves_for_behind_the_loop_is_kept_by_the_others():
+def test_values_of_an_iteration_that_are_live_after_the_loop_are_kept():
     """x is written in the second iteration alone and stored after the loop."""
     lines = (LOOP, *SOME, load("p", "x"), "}", load("p", "z"), store("z", "q"), "}", store("x", "q"))
     found = addresses(without_addresses(*HEAD, *lines))

@@ -141,7 +141,7 @@ def test_random_programs(seed: int, arch: str) -> None:
 
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])
-def test_one_pipe_behind_another(arch: str) -> None:
+def test_one_pipe_after_another(arch: str) -> None:
     """Two loads follow each other when something has used the first; sums of a2a3 overlap as well."""
     use = [step("add", "x", "x", "z"), step("store", "z")]
     assert not orders([step("load", "x"), step("load", "y")], arch)["x", "y"]

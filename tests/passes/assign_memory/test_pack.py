@@ -40,7 +40,7 @@ def test_nobody_shares_a_byte_with_who_is_needed_at_the_same_time(ranges: list[t
     assert bound(buffers) == needed <= peak(plan)
 
 
-def test_one_after_the_other_has_one_place():
+def test_one_after_the_other_has_one_location():
     assert peak(pack([buffer(0, 1, 64), buffer(2, 3, 96), buffer(4, 5, 32)])) == 96
 
 
@@ -75,7 +75,7 @@ def test_who_is_no_heir_lies_apart(size: int):
 
 
 @pytest.mark.parametrize(("address", "shared"), [(64, True), (96, True), (80, False)])
-def test_an_heir_lies_where_the_source_lay_if_that_place_is_aligned(address: int, shared: bool):
+def test_a_successor_takes_the_address_of_its_source_if_that_is_aligned(address: int, shared: bool):
     """There is nothing below: without the heir's right it would lie at the first free place, 0."""
     source, heir, below = buffer(0, 3, 64, address), buffer(3, 6, 64), buffer(0, 9, 64, 0)
     source.heirs.add(heir)
@@ -84,7 +84,7 @@ def test_an_heir_lies_where_the_source_lay_if_that_place_is_aligned(address: int
 
 
 @pytest.mark.parametrize(("first", "last", "size", "expected"), [(0, 9, 64, 64), (0, 9, 96, 192), (4, 9, 96, 64)])
-def test_the_lowest_place_that_is_free_and_large_enough(first: int, last: int, size: int, expected: int):
+def test_the_lowest_free_address_with_enough_bytes(first: int, last: int, size: int, expected: int):
     """Bytes [0, 64) and [128, 192) are taken, the second only up to time 3."""
     kept = [buffer(0, 9, 64, 0), buffer(0, 3, 64, 128)]
     new = buffer(first, last, size)

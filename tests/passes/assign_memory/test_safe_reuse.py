@@ -45,7 +45,7 @@ def test_what_one_load_leaves_is_not_given_to_the_next():
     assert places(*lines)["x"] != places(*lines)["y"]
 
 
-def test_what_follows_in_any_case_may_share():
+def test_certain_successors_may_alias():
     """The product is made of the sum, which is made of what was loaded."""
     found = places(*CHAIN)
     assert found["x"] == found["z"] or found["x"] == found["y"]
@@ -68,7 +68,7 @@ def test_a_use_in_a_branch_is_no_order():
     assert found["z"] not in (found["x"], found["y"])
 
 
-def test_flags_of_the_author_are_not_asked_for_more_than_they_say():
+def test_flags_of_the_author_order_no_more_than_they_state():
     flag = "flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
     lines = [load("p", "x"), f"pto.set_{flag}", f"pto.wait_{flag}", store("x", "q")]
     lines += [load("p", "y"), f"pto.set_{flag}", f"pto.wait_{flag}", store("y", "q")]

@@ -101,5 +101,5 @@ def test_nothing_is_shared_where_all_fit():
 
 
 @pytest.mark.parametrize(("limit", "count"), [(64, 2), (10_000, MOST + 1)])
-def test_no_place_is_none(limit: int, count: int):
+def test_no_location_is_none(limit: int, count: int):
     assert spread(buffers([64] * count, [(0, 1)] * count), cost_of(always), limit) is None

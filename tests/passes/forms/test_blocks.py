@@ -34,7 +34,7 @@ def test_values_that_a_later_block_of_the_text_makes(form: Form) -> None:
 
 
 @FORMS
-def test_blocks_that_nothing_leads_to(form: Form) -> None:
+def test_unreachable_blocks(form: Form) -> None:
     text = "func.func @f() {\n  return\n^alone:\n  %x = arith.constant 3 : i32\n  return\n}\n"
     with pytest.raises(RefusedError, match="it is in an unreachable block") as refused:
         form(parse(text))

@@ -52,7 +52,7 @@ def test_products_and_vector_products_of_the_manual() -> None:
     assert print_module(to_assembly(buffers)).splitlines() == lines
 
 
-def test_numbers_stand_where_they_are_sizes_and_keep_their_names_as_indices() -> None:
+def test_numbers_are_literals_as_sizes_and_names_as_indices() -> None:
     view = "!pto.partition_tensor_view<16x16xf32>"
     text = f"""func.func @main(%m: !pto.tensor_view<64x32xf32>) {{
   %k16 = arith.constant 16 : index

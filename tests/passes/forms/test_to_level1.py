@@ -199,7 +199,7 @@ def test_addresses_come_back_with_their_buffers() -> None:
     assert print_module(to_level2(parse(found))) == print_module(parse(function(SHARED)))
 
 
-def test_a_number_that_is_gone_is_written_again() -> None:
+def test_a_number_that_was_removed_is_written_again() -> None:
     found = print_module(to_level1(parse(function(SHARED))))
     lines = [line for line in found.splitlines() if "%at = " not in line]
     text = print_module(to_level2(parse("\n".join(lines))))
@@ -230,7 +230,7 @@ def test_content_that_another_buffer_changes_is_refused(change: tuple[str, str],
         to_level1(parse(function(SHARED.replace(*change))))
 
 
-def test_operations_keep_their_places() -> None:
+def test_operations_keep_their_locations() -> None:
     module = parse(function(PAIRS["each write makes a value"][0]), "a.pto")
     before = [op.location for op in module.walk() if op.name.startswith("pto.t")]
     after = [op.location for op in to_level1(module).walk() if op.name.startswith("pto.t")]

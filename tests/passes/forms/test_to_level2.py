@@ -300,7 +300,7 @@ def test_an_empty_first_branch_stays(first: bool) -> None:
     assert parse(made)
 
 
-def test_a_place_behind_the_first_use_does_not_count() -> None:
+def test_a_location_after_the_first_use_does_not_count() -> None:
     """The author's number of an operation is that of the store."""
     text = function("%a = pto.tload %p : (!V) -> !T\n pto.tstore %a, %q : (!T, !V) -> ()")
     kept = text.replace(f"func.func @f({HEAD})", f'func.func @f({HEAD}) attributes {{pto.buffers = [["a", 3]]}}')

@@ -32,7 +32,7 @@ def test_entries_without_a_name_are_left_out(text: str, names: list[str]) -> Non
     assert read(function(text)[0]) == dict.fromkeys(names, BufferFacts())
 
 
-def test_parts_of_an_entry_stand_in_any_order_and_others_are_left_out() -> None:
+def test_parts_of_an_entry_are_in_any_order_and_others_are_left_out() -> None:
     parts = (TILE, "7 : i64", "{addr = 4096 : i64}")
     for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
         op, type_ = function(f'[["x", {", ".join(parts[place] for place in order)}, "more", f32]]')

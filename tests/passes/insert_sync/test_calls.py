@@ -145,7 +145,7 @@ ANY_TILE = ("%any = arith.index_cast %n : index to i64", f"%w = pto.alloc_tile a
 OWN = ("%k = arith.constant 8192 : i64", f"%o = pto.alloc_tile addr = %k : {TILE}", load("r", "o"), add("o", "o", "t"))
 
 
-def test_an_argument_whose_place_only_a_run_knows_may_lie_where_the_function_has_a_tile():
+def test_an_argument_whose_location_only_a_run_knows_may_lie_where_the_function_has_a_tile():
     """The function orders its own tile as if the argument were elsewhere."""
     call = CALL.replace("%x", "%w")
     assert "a tile of the function lies where an argument does" in said(calling(*ANY_TILE, call, body=OWN))
@@ -153,7 +153,7 @@ def test_an_argument_whose_place_only_a_run_knows_may_lie_where_the_function_has
     assert not lowered(calling(*ANY_TILE, call))[1]
 
 
-def test_a_tile_of_the_function_whose_place_only_a_run_knows_is_ordered_in_it():
+def test_a_tile_of_the_function_whose_location_only_a_run_knows_is_ordered_in_it():
     body = ("%k = pto.get_block_idx", f"%o = pto.alloc_tile addr = %k : {TILE}", load("r", "o"), add("t", "t", "t"))
     check(calling(CALL, store("x", "q"), body=body))
 

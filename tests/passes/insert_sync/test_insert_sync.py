@@ -238,7 +238,7 @@ REGIONS = {
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_an_order_that_others_imply_gets_no_flag_in_front_of_a_region(region: str):
+def test_an_order_that_others_imply_gets_no_flag_before_a_region(region: str):
     """The stores inside wait for the sum, which knew of the load; the flag of the load goes to the sum alone."""
     begin, end = REGIONS[region]
     inside = [*begin.split("\n"), store("y", "q"), store("x", "p"), *end.split("\n")]
@@ -262,7 +262,7 @@ def test_a_gather_from_global_memory_joins_all_pipes_of_a2a3(target: str):
     assert [line for line in found if line[0] in "sw"] == ([] if target == "a2a3" else both)
 
 
-def test_what_stands_beside_sections_of_one_kind_runs_on_that_core():
+def test_statements_beside_sections_of_one_kind_run_on_that_core():
     section = ("pto.section.vector {", load("p", "x"), "}")
     found = outline(kernel(*HEAD, *section, add("x", "x", "y"), store("y", "p")))
     assert [line for line in found if line[0] in "sw"] == [
@@ -333,7 +333,7 @@ def test_the_vector_unit_of_a2a3_needs_no_barrier_where_hardware_streams():
 
 
 @pytest.mark.parametrize("lock", ["get", "rls"])
-def test_a_function_with_buffer_numbers_stays_as_it_is(lock: str):
+def test_a_function_with_buffer_ids_stays_as_it_is(lock: str):
     lines = (f'pto.{lock}_buf "PIPE_MTE2", 0, 0', load("p", "x"), add("x", "x", "y"))
     assert outline(kernel(*HEAD, *lines)) == ["tload", "tadd"]
     assert len(outline(kernel(*HEAD, *lines[1:]))) == 4

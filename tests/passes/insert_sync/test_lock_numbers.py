@@ -25,7 +25,7 @@ def sequence(*ends: tuple[int, int], target: int = V) -> tuple[Sequence, list[Fl
 
 
 @pytest.mark.parametrize("used", [set(), {0, 1}, {1, 3}])
-def test_flags_that_are_under_way_together_have_numbers_of_their_own(used: set[int]) -> None:
+def test_flags_in_flight_together_have_distinct_numbers(used: set[int]) -> None:
     """The third begins with an operation between the end of the first and itself, and may have its number."""
     whole, flags = sequence((0, 2), (1, 4), (4, 6))
     assign_lock_ids(whole, used)
@@ -33,7 +33,7 @@ def test_flags_that_are_under_way_together_have_numbers_of_their_own(used: set[i
     assert [flag.event for flag in flags] == [free[0], free[1], free[0]]
 
 
-def test_a_flag_that_ends_right_before_the_next_begins_is_still_under_way() -> None:
+def test_a_flag_that_ends_right_before_the_next_begins_is_still_in_flight() -> None:
     whole, flags = sequence((0, 2), (3, 4))
     assign_lock_ids(whole, set())
     assert [flag.event for flag in flags] == [0, 1]
@@ -81,7 +81,7 @@ def test_slots_have_numbers_of_their_own_where_there_are_enough(
         assert {flag.count for flag in flags} == {1}
 
 
-def test_flags_from_round_to_round_are_under_way_in_the_whole_loop() -> None:
+def test_carried_flags_are_in_flight_in_the_whole_loop() -> None:
     inner, (flag,) = sequence((0, 1))
     loop = Loop(ANY, inner, None, 4)
     back = Flag(MTE2, V, 1, 0, inner, True)

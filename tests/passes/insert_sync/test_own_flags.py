@@ -30,7 +30,7 @@ BARRIER = "    pto.barrier #pto.pipe<PIPE_ALL>\n"
 
 @pytest.mark.parametrize("options", [("-p", "insert-sync"), ("--lower=sync",)])
 @pytest.mark.parametrize(("own", "name"), [(FLAGS, "pto.set_flag"), (LOCK, "pto.get_buf"), ("", ""), (BARRIER, "")])
-def test_a_function_with_flags_is_left_alone_and_told(
+def test_a_function_with_flags_is_left_alone_and_reported(
     own: str, name: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     file = tmp_path / "k.pto"

@@ -259,7 +259,7 @@ def test_slots_by_two_indices_have_tokens_of_their_own():
     check(text, (0, 1, 2, 3, 5, 8))
 
 
-def test_results_by_turns_of_an_outer_loop_have_a_token_for_each():
+def test_alternating_results_of_an_outer_loop_have_a_token_for_each():
     """A sum over two iterations in one slot, its store in the second: the next sum continues in the other slot."""
     half = ("%h = arith.divui %i, %c2 : index", "%g = arith.remui %h, %slots : index")
     ends = ("%e = arith.remui %i, %c2 : index", "%first = arith.cmpi eq, %e, %c0 : index",

@@ -47,7 +47,7 @@ def signals(module: ModuleOp) -> list[str]:
     return [line.split(" ins")[0].split(" %")[0] for line in lines if line.startswith(_SHOWN)]
 
 
-def test_work_that_hands_on_stands_in_brackets():
+def test_work_that_hands_on_is_in_brackets():
     found = signals(lowered(kernel(*HEAD, load("p", "x"), add("x", "x", "y"), store("y", "q")), "buf"))
     assert found == [
         'pto.get_buf "PIPE_MTE2", 0, 0',
@@ -64,7 +64,7 @@ def test_work_that_hands_on_stands_in_brackets():
     ]
 
 
-def test_loops_need_nothing_before_and_behind_them():
+def test_loops_need_nothing_before_and_after_them():
     """The first bracket of a number finds nobody to wait for; the way back from V to MTE2 is in the same number."""
     found = signals(lowered(kernel(LOOP, *ROWS, load("p", "x"), add("x", "x", "y"), store("y", "q"), "}"), "buf"))
     assert found[0] == "scf.for"
@@ -73,7 +73,7 @@ def test_loops_need_nothing_before_and_behind_them():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_random_programs_compute_the_same_with_buffer_numbers(seed: int):
+def test_random_programs_compute_the_same_with_buffer_ids(seed: int):
     program = RandomProgram(seed, "a5")
     module = lowered(program.text, "buf")
     assert judged(module) == []
@@ -129,7 +129,7 @@ def test_slots_have_numbers_of_their_own():
         assert all(results(module, given, schedule) == expected for schedule in SCHEDULES)
 
 
-def test_numbers_are_shared_by_what_is_not_under_way_together():
+def test_numbers_are_shared_by_flags_not_in_flight_together():
     (sequence,) = sequences(next(iter(parse(kernel(*HEAD, load("p", "x"), add("x", "x", "y"))).ops)), None)
     leaf = next(item for item in sequence.items if isinstance(item, Leaf))
     many = Sequence(sequence.block, 0, [leaf] * 200)
@@ -144,7 +144,7 @@ def test_numbers_are_shared_by_what_is_not_under_way_together():
     assert set(numbers) == set(range(1, NUMBERS))
 
 
-def test_a2a3_has_no_buffer_numbers():
+def test_a2a3_has_no_buffer_ids():
     module, engine = parse(kernel(*HEAD, load("p", "x"), target="a2a3"), "program.pto"), DiagnosticEngine()
     before = print_module(module)
     make_pass("insert-sync{style=buf}", None).run(module, engine)

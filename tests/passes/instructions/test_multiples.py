@@ -56,7 +56,7 @@ def test_the_index_of_a_loop(low: int, step: int, units: set[int]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_what_is_said_is_so(seed: int) -> None:
+def test_statements_of_the_page_hold(seed: int) -> None:
     """Random computations: every multiple that is claimed is one for all numbers that are tried."""
     rng = random.Random(seed)
     names, lines, steps = ["x", "y", "c2", "c8", "c16", "c24", "c48"], [], []

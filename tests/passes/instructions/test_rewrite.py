@@ -38,7 +38,7 @@ FIRST = """module attributes {pto.target_arch = "a5"} {
 """
 
 
-def test_constants_stand_before_instructions_at_the_beginning_of_a_function():
+def test_constants_precede_instructions_at_the_beginning_of_a_function():
     module, said = passed(FIRST, "lower-vector")
     assert said == []
     assert "pto.vlds" in print_module(module)
@@ -68,7 +68,7 @@ RESULT = """module attributes {pto.target_arch = "a5"} {
         ("lower-transfers", "!pto.tile_buf<vec, 16x16xf32>"),
     ],
 )
-def test_a_store_whose_result_is_used_is_refused_at_its_place(call: str, tile: str):
+def test_a_store_whose_result_is_used_is_refused_at_its_location(call: str, tile: str):
     text = RESULT.replace("!TILE", tile)
     before = print_module(parse(text))
     module, said = passed(text, call)

@@ -58,7 +58,7 @@ def test_other_sums_are_computed_once(name):
     assert print_module(module) == print_module(passed(text, "sums-in-place")[0])
 
 
-def test_a_sum_of_an_iteration_stays_refused_with_its_place():
+def test_a_sum_of_an_iteration_stays_refused_with_its_location():
     text = program(*ONCE["each iteration goes on with all before"])
     _, said = passed(text, *PASSES)
     assert said == [
@@ -77,7 +77,7 @@ def test_a_tile_with_a_handle_is_left_alone():
     assert print_module(module) == print_module(parse(text, "program.pto"))
 
 
-def test_copies_have_the_places_of_their_originals():
+def test_copies_have_the_locations_of_their_originals():
     from pto_dialect.ir.core.location import span_of
     from pto_dialect.ir.core.walk import walk
 

@@ -140,7 +140,7 @@ def test_the_number_of_an_iteration_is_computed_from_what_is_not_trivial(low, st
     assert printed.count("arith.remui") == 1
 
 
-def test_regions_that_do_not_use_a_tile_may_stand_before_its_load():
+def test_regions_that_do_not_use_a_tile_may_precede_its_load():
     module, _ = passed(program("%q = arith.cmpi eq, %i, %c0 : index\nscf.if %q {\n}"), "double-buffer")
     assert print_module(module).count("pto.alloc_tile") == 0
 

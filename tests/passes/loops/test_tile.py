@@ -208,7 +208,7 @@ def test_tiles_that_come_from_somewhere_else():
     assert refused(found) == ["pto.tstore: %x comes from somewhere else"]
 
 
-def test_another_place_of_an_array_is_stored():
+def test_another_element_of_an_array_is_stored():
     found = Program(a="f32")
     loaded(found, "x")
     found.view("later", "a", (ROWS, 60), (60, 1), offsets=(1, 0))
@@ -217,7 +217,7 @@ def test_another_place_of_an_array_is_stored():
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_the_place_that_is_loaded_is_stored(same):
+def test_the_location_that_is_loaded_is_stored(same):
     """Through another part of the same view each iteration stores what it has loaded; of another view nobody knows."""
     found = Program(a="f32")
     loaded(found, "x")

@@ -106,7 +106,7 @@ def test_only_innermost_loops_change():
     assert print_module(module).count("pto.store_scalar") == 4
 
 
-def test_copies_keep_their_places():
+def test_copies_keep_their_locations():
     _, module = unrolled("%low to %high step %step", "2")
     lines = [span.line for op in module.walk() if op.name == "pto.store_scalar" and (span := span_of(op))]
     assert lines == [11, 11, 11]

@@ -44,7 +44,7 @@ def exact(a, b):
 
 @pytest.mark.parametrize("element", STORAGE)
 @pytest.mark.parametrize("layouts", [("nz", "zn"), ("zn", "nz"), ("zn", "zn")])
-def test_operands_that_lie_the_other_way_are_turned(layouts, element):
+def test_transposed_operands_are_turned(layouts, element):
     a, b = whole((32, 64), element), whole((64, 32), element)
     found = gemm(element, *layouts, sizes=(32, 64, 32))
     found.view("va", "a", (32, 64), (64, 1))
@@ -146,7 +146,7 @@ def walking(step: str) -> Program:
     return found
 
 
-def test_windows_at_places_that_a_loop_computes():
+def test_windows_at_offsets_that_a_loop_computes():
     a, b = whole((32, 64)), whole((64, 32))
     _, result = lowered(walking("c32"), a=a, b=b, c=np.zeros((32, 32), np.float32))
     assert np.array_equal(result["c"], exact(a, b))

@@ -127,7 +127,7 @@ def steps(element: str, start: str) -> Program:
 
 @pytest.mark.parametrize("start", ["bias", "zero"])
 @pytest.mark.parametrize("element", ["f16", "i8"])
-def test_products_that_go_on(start, element):
+def test_products_that_continue(start, element):
     arrays, exact = product(32, 192, 32, element)
     bias = RNG.integers(-9, 9, (1, 32)).astype(exact.dtype)
     arrays = {"a": arrays["a"], "b": arrays["b"], "bias": bias, "c": arrays["c"]}

@@ -49,7 +49,7 @@ def converted(values, out: str):
 
 @pytest.mark.parametrize("out", ["f16", "bf16"])
 @pytest.mark.parametrize("relu", [False, True])
-def test_sums_are_rounded_on_the_way_out(out, relu):
+def test_sums_are_rounded_when_stored(out, relu):
     found = sums(32, 48, "f16", out)
     found.view("vc", "c", (32, 48), (48, 1))
     found.op("tstore", "s", to="vc", more=" {reluPreMode = #pto<relu_pre_mode normal_relu>}" if relu else "")

@@ -152,7 +152,7 @@ def test_stores_that_combine(element, word):
     assert np.array_equal(result["c"], expected)
 
 
-def test_the_mode_of_a_store_ends_behind_it():
+def test_the_mode_of_a_store_ends_after_it():
     found = copied("f32", 4, 64)
     for name in "ac":
         found.view(f"v{name}", name, (4, 64), (64, 1))
@@ -296,7 +296,7 @@ GIVEN = """module attributes {pto.target_arch = "a5"} {
 """  # noqa: E501
 
 
-def test_views_that_a_launch_gives_are_asked_for_their_place():
+def test_views_of_a_launch_are_queried_for_their_location():
     a, c = numbers((12, 40), "f32"), numbers((15, 44), "f32")
     module, result = lowered(GIVEN, LAST, a=a, c=c)
     expected = c.copy()

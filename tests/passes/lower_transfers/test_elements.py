@@ -27,7 +27,7 @@ def moved(element: str, source: int, target: str, **tile: str) -> Program:
 
 
 @pytest.mark.parametrize("element", STORAGE)
-def test_an_element_goes_to_another_place(element):
+def test_an_element_goes_to_another_address(element):
     a = np.arange(256).reshape(8, 32).astype(np.int8).astype(STORAGE[element])
     module, result = lowered(moved(element, 77, "%at"), LAST, a=a, c=np.zeros_like(a), at=200)
     expected = a.copy().reshape(-1)

@@ -54,7 +54,7 @@ def test_fewer_values_of_rows_than_32_bytes_count_once(backend):
 
 
 @pytest.mark.parametrize("backend", ["emitc", "vpto"])
-def test_one_tile_of_values_in_two_ways_in_one_function(backend):
+def test_one_tile_of_values_in_two_forms_in_one_function(backend):
     """Rows are spread from the first value, and arithmetic takes eight values one after the other with emitc."""
     found = Program(a="f32", b="f32", c="f32")
     for tile, array, valid in (("x", "a", 64), ("y", "b", 8), ("z", "c", 64)):

@@ -133,7 +133,7 @@ def test_what_conversions_of_registers_do_not_give_is_refused(pair):
     assert refusals(program(source, target, mode, "", 2, 64, 60), "lower-vector") == [f"pto.tcvt: {REFUSED[pair]}"]
 
 
-def test_wider_results_do_not_take_the_place_of_their_source():
+def test_wider_results_do_not_take_the_address_of_their_source():
     found = program("f16", "f32", "RINT", "", 2, 64, 60)
     found.tiles = [line.replace("alloc_tile ", "alloc_tile addr = %at ") for line in found.tiles]
     found.tiles.insert(0, "%at = arith.constant 0 : i64")

@@ -134,7 +134,7 @@ def test_other_elements(element):
     assert np.array_equal(result["b"], np.abs(b))
 
 
-def test_a_store_that_needs_no_load_of_its_place_stands_alone():
+def test_a_store_that_needs_no_load_of_its_address_stands_alone():
     found = started("s")
     found.op("tmul", "x", "y", to="s")
     found.op("tadds", "y", to="x", extra=", %number", extra_types=", f32")
@@ -248,7 +248,7 @@ def test_a_tile_of_the_caller_is_stored():
     assert stores > 0
 
 
-def test_tiles_whose_place_a_run_says_are_not_fused():
+def test_tiles_whose_location_a_run_says_are_not_fused():
     found = placed(started("s", "z"), x=0, y=4096, z=16384)
     found.arguments["ats"] = "=i64"
     for name in ("s", "z"):
@@ -283,7 +283,7 @@ def test_one_part_of_a_tile_is_written_from_another_one(down):
 
 
 @pytest.mark.parametrize("last", ["compares", "returns"])
-def test_what_begins_anew_in_the_same_bytes(last):
+def test_new_contents_in_the_same_bytes(last):
     """A comparison writes some bytes of %w, whoever gets the tile reads them all: %s, which is there, is stored."""
     found = placed(started("s", "z"), x=0, y=4096, s=8192, z=16384)
     found.tile("w", "vec", 9, 384, "ui8", "addr = %ats")

@@ -82,7 +82,7 @@ REPEATS = [
 
 
 @pytest.mark.parametrize(("element", "rows", "cols", "valid", "width"), REPEATS)
-def test_bits_one_behind_the_other(element, rows, cols, valid, width):
+def test_consecutive_bits(element, rows, cols, valid, width):
     """The backend ``vpto``: rows of narrow elements end with a predicate, those of 32 bits have no gaps."""
     program = comparison("tcmps", element, "ge", rows, cols, valid, width)
     text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
@@ -100,7 +100,7 @@ def test_bits_one_behind_the_other(element, rows, cols, valid, width):
 @pytest.mark.parametrize(
     ("element", "rows", "cols", "valid"), [("f32", 256, 16, 16), ("f16", 8, 256, 32), ("i32", 9, 64, 48)]
 )
-def test_bits_one_behind_the_other_fill_the_valid_region(element, rows, cols, valid):
+def test_consecutive_bits_fill_the_valid_region(element, rows, cols, valid):
     """Each row of the region has one piece of 16 bytes, or some."""
     program = comparison("tcmps", element, "ge", rows, cols, cols, 64)
     part = program.types["z"].replace(f"{rows}x64xui8", f"{rows}x64xui8, valid={rows}x{valid}")
@@ -231,7 +231,7 @@ def test_numbers_of_other_widths_are_rounded(slope):
     assert np.array_equal(result["c"], np.where(taken, a, np.float16(slope)), equal_nan=True)
 
 
-def test_bits_in_the_place_of_what_is_compared():
+def test_bits_at_the_address_of_what_is_compared():
     found = comparison("tcmp", "f32", "gt", 4, 64, 64, 32)
     found.tiles[:0] = [f"%at{name} = arith.constant {at} : i64" for name, at in (("x", 0), ("y", 4096), ("z", 32))]
     found.tiles[3:] = [line.replace("alloc_tile ", f"alloc_tile addr = %at{line[1]} ") for line in found.tiles[3:]]
@@ -251,7 +251,7 @@ def test_comparisons_of_tiles_are_the_same_in_both_libraries(rows, cols, valid):
 
 
 @pytest.mark.parametrize(("element", "cols", "valid"), [("f32", 96, 70), ("f32", 64, 64), ("i16", 128, 100)])
-def test_a_single_row_of_bits_one_behind_the_other(element, cols, valid):
+def test_a_single_row_of_consecutive_bits(element, cols, valid):
     """A row that is followed by others of the tile, none of which are compared."""
     program = comparison("tcmps", element, "ge", 1, cols, valid, 64)
     text = str(program).replace('"a5"}', '"a5", pto.backend = "vpto"}', 1)
@@ -263,7 +263,7 @@ def test_a_single_row_of_bits_one_behind_the_other(element, cols, valid):
 
 
 @pytest.mark.parametrize("valid", ["2x32", "2x40"])
-def test_bits_one_behind_the_other_that_are_more_than_the_valid_region(valid):
+def test_more_consecutive_bits_than_the_valid_region_has(valid):
     """8 pieces of 16 bytes where fewer bytes count: they follow each other in the whole tile."""
     found = Program(a="f32", c="ui8", number="=f32")
     found.view("vx", "a", (8, 128), (128, 1))

@@ -112,7 +112,7 @@ def test_groups_that_are_not_full_are_filled_up(element, rows, valid, records, s
     assert words[:, 0].tolist() == bits.tolist()
 
 
-def test_half_a_record_behind_the_last_group_does_not_count():
+def test_half_a_record_after_the_last_group_does_not_count():
     """There is room for 32 records and four bytes more, which stay as they are."""
     a, places = RNG.permutation(13).astype(np.float32)[None], np.arange(13, dtype=np.uint32)[None]
     out = np.full((1, 65), 7, np.float32)
@@ -224,11 +224,11 @@ def test_lists_of_records(element, sizes, room, stops):
         (40, 44, False, "neither its destination nor its scratch tile has room for all records"),
     ],
 )
-def test_lists_without_room_are_refused(room, scratch, stops, reason):
+def test_lists_that_are_too_small_are_refused(room, scratch, stops, reason):
     assert refusals(lists((32, 16), "f32", room, scratch, stops), "lower-vector") == [f"pto.tmrgsort: {reason}"]
 
 
-def test_what_lies_behind_blocks_that_become_zeros_stays():
+def test_bytes_after_blocks_that_become_zeros_stay():
     """Nine blocks of 16 records, of which eight are merged; %w lies after the destination."""
     width = 9 * 16 * 2
     found = Program(a="f32", c="f32", d="f32")

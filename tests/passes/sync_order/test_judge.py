@@ -78,7 +78,7 @@ def test_a_barrier_of_all_pipes_for_two_dependences_and_for_three():
     assert said(kernel(*before, add("x", "x", "y"), store("z", "q"), store("x", "p"))) == []
 
 
-def test_the_way_back_of_a_loop_may_be_missing():
+def test_the_back_edge_of_a_loop_may_be_missing():
     """Each iteration loads the tile that the one before may still use."""
     body = (load("p", "x"), *pair("MTE2", "V"), add("x", "x", "y"))
     found = said(kernel(*HEAD, LOOP, *body, "}"))

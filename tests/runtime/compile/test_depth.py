@@ -136,7 +136,7 @@ def test_the_deepest_runs_in_work_items(name: str, varies: bool) -> None:
         ("i" * 900, 8 + EXECUTED, "regions"),
     ],
 )
-def test_deeper_is_refused_at_its_place(kinds: str, line: int, word: str) -> None:
+def test_deeper_is_refused_at_its_location(kinds: str, line: int, word: str) -> None:
     module = module_of(kernel_text(kinds))
     with pytest.raises(ProgramError) as caught:
         Kernel(module, "k", None, RunOptions())

@@ -54,7 +54,7 @@ def test_all_of_a_memory_can_be_used() -> None:
         assert caught.value.rule == "capacity-dynamic"
 
 
-def test_what_is_placed_begins_behind_what_has_an_address() -> None:
+def test_allocated_tiles_begin_after_tiles_with_an_address() -> None:
     assert placed([buffer(10), buffer(10)], 33) == [64, 96]
     assert placed([buffer(UB - 64)], 33) == [64]
     # Shared memory begins there as well.

@@ -33,7 +33,7 @@ def bare(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.lstrip().startswith("#")]
 
 
-def test_each_stretch_stands_under_its_line() -> None:
+def test_each_stretch_is_shown_under_its_line() -> None:
     kernel = pto_dialect.compile(pto_dialect.parse(PROGRAM.format("")), "f")
     lines = kernel.listing.splitlines()
     assert bare(kernel.listing) == kernel.source.splitlines()
@@ -87,7 +87,7 @@ def test_long_lines_are_cut() -> None:
     assert comment("x" * 161) == "x" * 159 + "…"
 
 
-def test_code_without_a_place_has_no_comment() -> None:
+def test_code_without_a_location_has_no_comment() -> None:
     assert listing(["'name'", "v_a = 1"], [None, None]) == "'name'\nv_a = 1\n"
 
 

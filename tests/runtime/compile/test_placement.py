@@ -55,7 +55,7 @@ def test_a_tile_that_is_used_again_keeps_its_memory() -> None:
 
 
 @pytest.mark.parametrize("step", [1, 2])
-def test_what_one_turn_of_a_loop_leaves_to_the_next(step: int) -> None:
+def test_values_that_one_iteration_leaves_to_the_next(step: int) -> None:
     """A tile that is allocated outside of a loop lives as long as the loop."""
     small, part = "!pto.tile_buf<vec, 1x8xf32>", "!pto.partition_tensor_view<1x8xf32>"
     text = f"""func.func @f(%x: {part}, %v: f32, %w: f32, %n: index, %s: index) {{

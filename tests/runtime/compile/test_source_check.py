@@ -43,7 +43,7 @@ def test_what_generators_write_passes(line: str) -> None:
     check_source(in_function(line), IDENTIFIERS)
 
 
-def test_every_hostile_line_is_refused_by_both_ways() -> None:
+def test_every_hostile_line_is_refused_by_both_readers() -> None:
     """As a tree and as text, whose lines may have been seen before; the message names the node."""
     for kind, code in [*ROWS, *BLOCKS.items()]:
         text = in_function(code)
@@ -87,7 +87,7 @@ def test_no_attribute_leads_out_of_the_run_time() -> None:
     assert {"__builtins__", "exec", "getattr", "type"}.isdisjoint(BUILTINS)
 
 
-def test_no_identifier_is_a_word_of_python_or_of_the_run_time() -> None:
+def test_no_identifier_is_a_name_of_python_or_of_the_run_time() -> None:
     taken = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *PARAMETERS, *BUILTINS}
     assert not [word for word in taken if word.startswith(tuple(Kind))]
     # What is searched for are a letter and an underscore.

@@ -22,7 +22,7 @@ STORED = {
 
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize(("number", "operation"), list(enumerate(["add", "max", "min"])))
-def test_words(element: str, number: int, operation: str) -> None:
+def test_control_words(element: str, number: int, operation: str) -> None:
     word = (ELEMENTS.index(element) + 1) << 6 | number << 9
     assert with_operation(with_type(0, element), operation) == word
     other = 1 << 48 | 0b111111 | 1 << 11
@@ -40,7 +40,7 @@ def test_words(element: str, number: int, operation: str) -> None:
 
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.parametrize("operation", range(4))
-def test_words_without_a_meaning(number: int, operation: int) -> None:
+def test_keywords_without_a_meaning(number: int, operation: int) -> None:
     word = number << 6 | operation << 9
     if number == 7 or (operation == 3 and number):
         with pytest.raises(Fault) as caught:

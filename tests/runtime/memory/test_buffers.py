@@ -70,7 +70,7 @@ def bracket(pipe: str, body: str, n: int = 5, mode: int = 0) -> str:
     return GET.format(pipe=pipe, n=n, mode=mode) + body + RELEASE.format(pipe=pipe, n=n, mode=mode)
 
 
-def test_a_buffer_number_orders_two_pipes() -> None:
+def test_a_buffer_id_orders_two_pipes() -> None:
     assert not stored_first(bracket("PIPE_MTE2", LOAD) + "\n" + bracket("PIPE_MTE3", STORE))
 
 

@@ -89,7 +89,7 @@ def test_views_without_elements_have_no_geometry(shape: tuple[int, ...]) -> None
     ({}, 0, None), ({"a": 64, "b": 32}, 0, "a"), ({"a": 64, "b": 32}, -1, None), ({"a": 64, "b": 32}, "end", None),
     ({"a": 64, "b": 32}, "last", "b"),
 ])  # fmt: skip
-def test_windows_around_a_place(sizes: dict[str, int], offset: Any, name: str | None) -> None:
+def test_windows_around_a_location(sizes: dict[str, int], offset: Any, name: str | None) -> None:
     """After the last buffer of a rank still lies that buffer's; before the first window and after the last, none."""
     layout = Layout(sizes, 2)
     ends: dict[Any, int] = {"end": layout.nbytes, "last": layout.nbytes - 1}

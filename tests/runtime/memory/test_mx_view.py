@@ -50,7 +50,7 @@ def test_an_odd_number_of_groups_fills_its_last_block() -> None:
     assert view.matrix().read()[2].tolist() == [4, 5, 36]
 
 
-def test_places_outside_of_the_buffer() -> None:
+def test_locations_outside_of_the_buffer() -> None:
     with pytest.raises(Fault) as fault:
         tensor("mx_a_zz", 16, 4, np.zeros(63, np.uint8)).matrix()
     assert fault.value.rule == "mem-oob"

@@ -171,7 +171,7 @@ def test_low_bits_of_sums_are_taken_of_arrays_in_order_whose_numbers_fit() -> No
     assert calls == [size] * 5 and out.tolist() == [[round(float(x)) for x in row] for row in ties]
 
 
-def test_casts_that_tell_what_does_not_fit_take_no_look_at_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_casts_that_report_what_does_not_fit_do_not_scan_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
     def counted(values: np.ndarray[Any, Any], *key: Any) -> np.ndarray[Any, Any]:

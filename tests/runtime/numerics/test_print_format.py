@@ -61,7 +61,7 @@ def test_widths_up_to_a_thousand_are_written(text: str) -> None:
     assert len(format_number(conversion, 1)) >= 1000
 
 
-def test_a_program_with_another_format_is_refused_at_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_with_another_format_is_refused_at_its_location(capsys: pytest.CaptureFixture[str]) -> None:
     program = 'func.func @k(%n: i32) attributes {pto.kernel} {\n  pto.print ins("FORMAT", %n : i32)\n  return\n}\n'
     pto_dialect.compile(pto_dialect.parse(program.replace("FORMAT", "%d%%")))(3)
     assert capsys.readouterr().out == "3%"
@@ -71,7 +71,7 @@ def test_a_program_with_another_format_is_refused_at_its_place(capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("element", ["i16", "f16", "i8", "ui32"])
-def test_accumulators_of_other_elements_are_refused_at_their_place(element: str) -> None:
+def test_accumulators_of_other_elements_are_refused_at_their_location(element: str) -> None:
     program = f"""module attributes {{pto.target_arch = "a5"}} {{
 func.func @k(%a: !pto.ptr<{element}, l0c>, %b: !pto.ptr<f32, l1>, %n: i64) {{
   pto.mte_l0c_l1 %a, %b, %n, %n, %n, %n, nz2nd : !pto.ptr<{element}, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64

@@ -26,7 +26,7 @@ def test_cores_have_their_turn_in_every_order() -> None:
 
 
 @pytest.mark.parametrize("salt", ["core", "between cores"])
-def test_every_head_and_length_of_a_turn_comes(salt: str) -> None:
+def test_every_head_and_length_of_an_iteration_occurs(salt: str) -> None:
     one = chooser("random:1", salt)
     assert {one.head([7, 3, 9]) for _ in range(100)} == {0, 1, 2}
     assert {one.quantum() for _ in range(200)} == {1, 2, 3, 4, 5, 6}

@@ -32,7 +32,7 @@ def facts(mask: int, number: int = 0) -> FifoFacts:
     )
 
 
-def test_an_end_goes_on_where_it_was_unless_it_has_other_directions() -> None:
+def test_an_end_keeps_its_position_unless_it_has_other_directions() -> None:
     one = core()
     first = open_end(one, facts(C2V), False, None, {})
     first.made[C2V] = 5
@@ -70,7 +70,7 @@ def test_strides_of_entries(base: Any, shape: tuple[int, ...], strides: tuple[in
 @pytest.mark.parametrize(("split", "part", "vector", "first"), [
     (0, True, 1, 0), (1, True, 1, 32), (2, True, 1, 8), (1, False, 1, 0), (1, True, 0, 0), (1, True, None, 32),
 ])  # fmt: skip
-def test_parts_of_vector_cores_begin_behind_each_other(split: int, part: bool, vector: int | None, first: int) -> None:
+def test_parts_of_vector_cores_are_consecutive(split: int, part: bool, vector: int | None, first: int) -> None:
     """Half of the rows, or of the columns, is that of the second core."""
     arena = Arena.from_array(np.arange(2048, dtype=np.float32))
     end: Any = SimpleNamespace(

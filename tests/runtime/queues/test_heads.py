@@ -127,7 +127,7 @@ def test_an_ordered_core_takes_no_token_before_those_that_wait() -> None:
     assert done[1:] == ["at once"] and one.waiting == 0
 
 
-def test_what_each_unit_waits_for_is_told() -> None:
+def test_what_each_unit_waits_for_is_reported() -> None:
     one = core()
     one.await_signals("PIPE_V", (FLAG, OTHER))
     one.await_level("PIPE_M", OTHER, 2)
@@ -143,7 +143,7 @@ def test_what_each_unit_waits_for_is_told() -> None:
     assert describe(("queue", 4)) == "signal 4 of another core"
 
 
-def test_somebody_may_let_something_go_on() -> None:
+def test_a_stopped_run_may_be_continued() -> None:
     """Called when nothing can; what it lets continue runs, and where it says no, the program is stuck."""
     one, asked = core(), list[int]()
 

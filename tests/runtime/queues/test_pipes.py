@@ -255,7 +255,7 @@ def test_an_entry_that_nobody_reads_is_freed_when_it_has_come(schedule: str) -> 
     k.run([np.zeros((4096, 64), np.float32) for _ in k.arguments])
 
 
-def test_ends_that_split_in_different_ways_are_refused() -> None:
+def test_ends_that_split_differently_are_refused() -> None:
     """The cube core pushes halves, the vector cores pop whole entries: nobody knows whose the rest is."""
     head, tail = CubeToVector().text().split("func.func @vector", 1)
     text = f"{head}func.func @vector{tail.replace('split = 1', 'split = 0')}"

@@ -192,19 +192,19 @@ PUSH_ACC = f"pto.tpush(%c, %q : {ACC}, !pto.pipe) {{split = 0}}"
 
 
 @pytest.mark.parametrize("mask", [C2V, V2C])
-def test_one_way_tells_the_core_of_a_transfer(mask: int) -> None:
+def test_one_direction_states_the_core_of_a_transfer(mask: int) -> None:
     way, (source, sink) = ("to vector", ("cube", "vector")) if mask == C2V else ("to cube", ("vector", "cube"))
     assert sides(mask, "", PUSH) == [("push", way, source)]
     assert sides(mask, "", POP) == [("pop", way, sink)]
 
 
 @pytest.mark.parametrize("kind", ["cube", "vector"])
-def test_the_function_tells_the_core_of_a_transfer(kind: str) -> None:
+def test_the_function_states_the_core_of_a_transfer(kind: str) -> None:
     out, back = ("to vector", "to cube") if kind == "cube" else ("to cube", "to vector")
     assert sides(C2V | V2C, kind, PUSH, POP) == [("push", out, kind), ("pop", back, kind)]
 
 
-def test_the_tile_tells_the_core_of_a_transfer() -> None:
+def test_the_tile_states_the_core_of_a_transfer() -> None:
     found = sides(C2V | V2C, "", PUSH, PUSH_ACC, POP)
     assert found == [("push", "to cube", "vector"), ("push", "to vector", "cube"), ("pop", "to vector", "vector")]
 

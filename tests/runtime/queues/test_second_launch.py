@@ -62,7 +62,7 @@ def test_blocks_that_failed_are_not_used_again() -> None:
         assert kernel._idle == []
 
 
-def test_memory_of_other_content_is_made_anew() -> None:
+def test_memory_of_other_content_is_made_again() -> None:
     program = CubeToVector()
     kernel = made(program, fill="poison")
     kernel.run(operands(kernel, program, 0))

@@ -203,7 +203,7 @@ def test_lanes_of_a_vector() -> None:
                 bound(text, np.zeros(count, np.float32))
 
 
-def test_pairs_behind_a_pointer() -> None:
+def test_pairs_after_a_pointer() -> None:
     """Single numbers, as many as whole pairs have, one after the other."""
     pointer = bound("!pto.ptr<vector<2xf16>>", np.arange(8, dtype=np.float16))
     assert pointer.item_bytes == 4

@@ -168,7 +168,7 @@ ADD = f"""func.func @k(%x: !pto.ptr<f32>) {{
 }}"""
 
 
-def test_blocks_that_add_in_one_place_do_not_lose_a_sum() -> None:
+def test_blocks_that_add_at_one_address_do_not_lose_a_sum() -> None:
     k = kernel(ADD)
     assert k.usage.combines
     x = np.zeros((8, 16), np.float32)
@@ -176,7 +176,7 @@ def test_blocks_that_add_in_one_place_do_not_lose_a_sum() -> None:
     assert (x == 40).all()
 
 
-def test_blocks_that_meet_run_side_by_side() -> None:
+def test_blocks_that_communicate_run_concurrently() -> None:
     text = """func.func @k(%p: !pto.ptr<i32>, %q: !pto.ptr<i32>) {
       %b = pto.get_block_idx
       %i = arith.index_cast %b : i64 to index

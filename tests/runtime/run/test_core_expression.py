@@ -85,5 +85,5 @@ def test_texts_have_a_number_or_a_reason(text: str) -> None:
         assert isinstance(value, (int, float))
 
 
-def test_fields_of_a_place_are_the_variables() -> None:
+def test_fields_of_a_location_are_the_variables() -> None:
     assert set(PLACE) == set(VARIABLES)

@@ -135,7 +135,7 @@ def test_read_only_memory_is_read() -> None:
         run(y, bytes(16))
 
 
-def test_watched_runs_read_read_only_memory() -> None:
+def test_instrumented_runs_read_read_only_memory() -> None:
     module, _ = parsed(COPY.format("f32"))
     x, y = np.ones(2, np.float32), np.zeros(2, np.float32)
     x.flags.writeable = False

@@ -25,7 +25,7 @@ def test_orders_of_tasks(text: str, seed: int | None) -> None:
 @pytest.mark.parametrize("text", ["", "random", "random:", "later:3", ":3", "random:-1", "random:1.5", "random:٣",
                                   "random:²", "random:" + "9" * 21, "submitted:1", "Random:3",
                                   "random:3:4"])  # fmt: skip
-def test_words_that_are_no_order(text: str) -> None:
+def test_keywords_that_are_no_order(text: str) -> None:
     with pytest.raises(BindingError, match="is no order of tasks, expected submitted or random:SEED"):
         parse_order(text)
 

@@ -126,7 +126,7 @@ def test_addresses_and_what_lies_there() -> None:
         core.locate("gm", 48)
 
 
-def test_pointers_behind_values() -> None:
+def test_pointers_after_values() -> None:
     core, pointer = block().cores[0], Pointer(buffer("x"), 4, F32, 4)
 
     class View:

@@ -246,7 +246,7 @@ def test_what_a_process_reports() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_a_process_that_ends_without_a_word(code: int) -> None:
+def test_a_process_that_ends_without_a_message(code: int) -> None:
     worker = started(b"", code)
     text = f"a process that ran blocks has ended early ({code})"
     assert worker.report() == WorkerReport(failure=Failure(0, "internal", text))

@@ -76,7 +76,7 @@ def test_by_name_the_values_of_launchers_are_filled_in() -> None:
     assert api.run(module, {"p": p, "core": PerCore("cube * 2 + subblock")})["p"].tolist() == [10, 11, 10]
 
 
-def test_places_tell_everything() -> None:
+def test_locations_state_everything() -> None:
     module, _ = parsed(MIXED)
     places = Kernel(module, None, None, RunOptions()).core_positions(2)
     assert places[3:] == [
@@ -103,7 +103,7 @@ def test_each_core_has_its_part_of_a_buffer() -> None:
 
 
 @pytest.mark.parametrize(("numbers", "found"), [(16, []), (3, ["cache-lost-update"])])
-def test_watched_runs_see_the_same(numbers: int, found: list[str]) -> None:
+def test_instrumented_runs_see_the_same(numbers: int, found: list[str]) -> None:
     """Parts of 64 bytes are lines of their own; cores that store into one line through their caches lose updates."""
     module, _ = parsed(STORE)
     instrumented = InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions())

@@ -133,7 +133,7 @@ def echo(source: int, sink: int) -> None:
         os.write(sink, text)
 
 
-def test_orders_and_outcomes() -> None:
+def test_orders_and_results() -> None:
     one = member(echo)
     for text in ([1], [2]):
         one.send(pickle.dumps(WorkerReport(text)))

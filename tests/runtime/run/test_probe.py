@@ -29,7 +29,7 @@ def test_a_buffer_grows_to_the_end_of_what_is_touched() -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1, 4), (0, (1 << 29) + 1)])
-def test_some_places_are_never_there(low: int, high: int) -> None:
+def test_some_locations_never_exist(low: int, high: int) -> None:
     arena = GrowingArena("x", I32, 0)
     assert not arena.reaches(low, high) and arena.capacity == 0
     with pytest.raises(Fault) as caught:

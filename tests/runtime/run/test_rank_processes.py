@@ -60,11 +60,11 @@ def test_a_board_begins_with_zeros() -> None:
         ([(0, 0, 0), (5, 1, 0)], [(2, 0, 1), (7, 1, 1)], False),
     ],
 )
-def test_when_nobody_can_go_on(before: Any, now: Any, halted: bool) -> None:
+def test_no_process_can_continue(before: Any, now: Any, halted: bool) -> None:
     assert board(*now).halted(np.array(before)) is halted
 
 
-def test_who_waits_asks_soon_and_later_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_polling_intervals_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr(rank_processes, "sleep", slept.append)
     patience = Patience(board((0, 0, 0), (0, 0, 0)), 1)
@@ -79,7 +79,7 @@ def test_who_waits_asks_soon_and_later_seldom(monkeypatch: pytest.MonkeyPatch) -
     assert len(slept) == 54 and patience.board.rows[1, 0] == 55
 
 
-def test_blocks_tell_when_they_go_on() -> None:
+def test_blocks_report_when_they_continue() -> None:
     kernel = a_kernel()
     patience = Patience(board((0, 0, 0)), 0)
     started = kernel.start([0], [0], 1)
@@ -167,7 +167,7 @@ def test_failures_of_a_process(
     assert found.failure.notes == (("a note",) if rule == "mem-oob" else ())
 
 
-def test_an_error_with_an_operation_gets_its_place() -> None:
+def test_an_error_with_an_operation_gets_its_location() -> None:
     kernel = a_kernel()
     op = next(iter(kernel.program.operations))
     assert _failure(ProgramError("mem-oob", "too far", None, (), op), kernel).span is not None

@@ -50,7 +50,7 @@ def test_no_result_depends_on_the_schedule(schedule: str) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 3])
-def test_a_forgotten_notify_is_told_with_the_place_of_every_rank(processes: int) -> None:
+def test_a_forgotten_notify_is_reported_with_the_location_in_every_rank(processes: int) -> None:
     text = text_of("all_reduce").replace(TELL, FORGETS)
     ranks = Ranks("all_reduce", 3 if processes == 1 else 4, Kernel(module_of(text), None, "a2a3", RunOptions()))
     with pytest.raises(ProgramError) as caught:
@@ -71,7 +71,7 @@ def test_a_forgotten_notify_is_told_with_the_place_of_every_rank(processes: int)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_fault_tells_its_rank_and_ends_the_others(processes: int) -> None:
+def test_a_fault_names_its_rank_and_ends_the_others(processes: int) -> None:
     ranks = Ranks("all_gather", 2, KERNELS["all_gather"])
     ranks.parts[1].values[0] = np.zeros((1, 64), np.float32)  # pyright: ignore[reportIndexIssue]
     with pytest.raises(ProgramError, match="are outside gm 'x'") as caught:
@@ -80,7 +80,7 @@ def test_a_fault_tells_its_rank_and_ends_the_others(processes: int) -> None:
     assert caught.value.notes == ("on core of rank 1",)
 
 
-def test_an_access_behind_a_window_is_outside() -> None:
+def test_an_access_after_a_window_is_outside() -> None:
     text = text_of("all_gather").replace("%at = arith.addi %first, %row", "%at = arith.addi %rows, %row")
     ranks = Ranks("all_gather", 2, Kernel(module_of(text), None, "a2a3", RunOptions()))
     with pytest.raises(ProgramError, match="are outside gm 'data' of rank 0, which has 32768 bytes") as caught:

@@ -158,7 +158,7 @@ def test_other_arguments_or_numbers_of_processes_get_others(kernel: Kernel) -> N
     assert len(members(kernel)) == 1 and not set(found) & set(members(kernel))
 
 
-def test_arguments_that_share_memory_have_no_crew(kernel: Kernel) -> None:
+def test_arguments_that_share_memory_have_no_worker_pool(kernel: Kernel) -> None:
     for seed in range(3):
         x, _, _ = values(seed)
         old = x.copy()
@@ -180,7 +180,7 @@ def test_under_a_time_limit_no_process_stays(kernel: Kernel) -> None:
     assert members(kernel) == found
 
 
-def test_other_threads_have_no_crew(kernel: Kernel) -> None:
+def test_other_threads_have_no_worker_pool(kernel: Kernel) -> None:
     """A time limit of theirs could not end the wait for a process."""
     for seed in range(3):
         thread = Thread(target=check, args=(kernel, values(seed)))

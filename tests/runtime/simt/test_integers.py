@@ -223,7 +223,7 @@ def test_the_model_of_division() -> None:
 
 
 @pytest.mark.parametrize("name", [*PLAIN, *DIVISIONS])
-def test_values_that_all_share_are_computed_alike(name: str) -> None:
+def test_values_that_all_share_are_computed_once(name: str) -> None:
     """What does not differ between work-items is computed once, as by a core."""
     text = source(
         f"%r = arith.{name} %a, %b : i32\npto.stg %r, %out[%c0] : !pto.ptr<i32, gm>, i32",

@@ -340,7 +340,7 @@ def test_elements_at_odd_addresses(type_: str, dtype: Any) -> None:
     np.testing.assert_array_equal(out[1 : 1 + 40 * size], values[3 : 3 + 40 * size])
 
 
-def test_stores_to_one_place_keep_the_last() -> None:
+def test_stores_to_one_location_keep_the_last() -> None:
     out = np.zeros(2, np.int32)
     run("pto.stg %tid, %out[%c1] : !pto.ptr<i32, gm>, i32", OUT, out, dims=(50, 1, 1))
     assert out.tolist() == [0, 49]
@@ -379,7 +379,7 @@ LOCK = """
 """
 
 
-def test_a_lock_that_is_freed_behind_the_loop() -> None:
+def test_a_lock_that_is_freed_after_the_loop() -> None:
     """The work-item that has the lock continues when all others have left the loop, which they never do."""
     with pytest.raises(
         ProgramError, match=r"31 of 32 work-items, work-item \(1, 0, 0\) among them, wait in a loop"

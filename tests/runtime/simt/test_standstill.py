@@ -74,7 +74,7 @@ def test_a_loop_that_stores_what_it_waits_for_comes_to_its_end() -> None:
 
 
 @pytest.mark.parametrize("clock", ["pto.get_clock32 : i32", "pto.get_clock64 : i64"])
-def test_a_loop_that_asks_the_clock_comes_to_its_end(clock: str) -> None:
+def test_a_loop_that_reads_the_clock_ends(clock: str) -> None:
     """The clock continues while they wait."""
     type_ = clock[-3:]
     body = f"""

@@ -181,7 +181,7 @@ def test_first_lanes_of_a_rest(element: str, rest: int) -> None:
     assert left == max(0, rest - count)
 
 
-def test_a_register_from_any_place() -> None:
+def test_a_register_from_any_position() -> None:
     """Also from one that is no multiple of 32 bytes; a fence of memory changes no number."""
     source = np.arange(300, dtype=np.float32)
     v, p = vreg("f32"), "!pto.ptr<f32, ub>"

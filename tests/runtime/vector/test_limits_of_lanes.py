@@ -100,7 +100,7 @@ REGISTER, MASK, PREDICATE = "!pto.vreg<64xf32>", "!pto.mask<b32>", "!pto.vmi.mas
     ("vexpdif", "%a, %b, %m", f"{REGISTER}, {REGISTER}, {MASK}", REGISTER, "part"),
 ])  # fmt: skip
 @pytest.mark.parametrize("attribute", ["", " {{{} = 5 : i32}}"])
-def test_words_that_are_needed(op: str, operands: str, types: str, results: str, word: str, attribute: str) -> None:
+def test_keywords_that_are_needed(op: str, operands: str, types: str, results: str, word: str, attribute: str) -> None:
     """Programs that nobody has verified may leave them out, or say something else instead."""
     names = ", ".join(f"%r{place}" for place in range(results.count("!")))
     body = f"""%p = pto.castptr %at : i64 -> !pto.ptr<f32, ub>

@@ -290,7 +290,7 @@ def test_double_width_products(element: str) -> None:
     assert high.tolist() == wrapped([value >> 32 for value in exact], element)
 
 
-def test_carries_go_through_two_words() -> None:
+def test_carries_go_through_two_machine_words() -> None:
     """Sums of 64-bit numbers from two sums of 32 bits."""
     words = [numbers("ui32", 64, seed) for seed in range(1, 5)]
     type_, m = vreg("ui32", 64), mask(64)

@@ -51,7 +51,7 @@ def test_offsets_are_as_many_as_their_register_holds(count: int) -> None:
     ({"num_groups": 8, "lane_stride": 16}, 8, 1, False), ({"num_groups": 64}, 64, 1, True),
     ({"deinterleaved": 2}, 128, 2, True), ({"deinterleaved": 2}, 128, 1, False), ({}, 64, 1, True), ({}, 65, 1, False),
 ])  # fmt: skip
-def test_places_of_lanes(layout: dict[str, int], lane_count: int, registers: int, fits: bool) -> None:
+def test_locations_of_lanes(layout: dict[str, int], lane_count: int, registers: int, fits: bool) -> None:
     """A register has 64 positions of 32 bits; a group is in one register, its lanes ``lane_stride`` positions apart."""
     found = lane_positions(tuple(layout.items()), lane_count, 4, registers)
     assert (found is not None) == fits

@@ -44,6 +44,6 @@ def test_addresses_that_are_wrong(lines: list[str], name: str, byte: int) -> Non
 
 
 @pytest.mark.parametrize(("dist", "element", "right"), [("BRC_B32", "i1", True), ("NORM", "i1", False)])
-def test_an_element_may_stand_where_elements_do(dist: str, element: str, right: bool) -> None:
+def test_an_element_is_accepted_where_elements_are(dist: str, element: str, right: bool) -> None:
     line = f'%v = pto.vlds %x[%{element}] {{dist = "{dist}"}} : {P} -> {V}'
     assert (aligned(line) == []) == right

@@ -121,7 +121,7 @@ def test_what_is_only_computed_with(lines: list[str]) -> None:
     assert found(lines) is None
 
 
-def test_what_a_branch_yields_decides_behind_it() -> None:
+def test_what_a_branch_yields_decides_after_it() -> None:
     lines = ["%r = scf.if %w -> (i32) {", "scf.yield %x : i32", "} else {", "scf.yield %one : i32", "}"]
     behind = ["%t = arith.cmpi eq, %r, %one : i32", "scf.if %t {", "}"]
     assert found(["%w = arith.cmpi eq, %one, %one : i32", *lines]) is None

@@ -134,14 +134,14 @@ def test_a_wait_of_the_scalar_unit_that_nothing_ends():
 # ------------------------------------------------------------ order inside one pipe
 
 
-def test_two_stores_of_one_place_are_ordered_by_flags_to_another_pipe_and_back():
+def test_two_stores_of_one_location_are_ordered_by_flags_to_another_pipe_and_back():
     chain = [set_flag("MTE3", "MTE2"), wait_flag("MTE3", "MTE2"), set_flag("MTE2", "MTE3", 1)]
     first = [X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
     assert not rules(program(*first, *chain, wait_flag("MTE2", "MTE3", 1), store("%x")))
     assert rules(program(*first, store("%x"))) == {"sync-mte3-reorder": 1}
 
 
-def test_two_loads_of_one_place_that_nobody_reads_in_between():
+def test_two_loads_of_one_location_that_nobody_reads_in_between():
     lines = [load("%x"), load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x")]
     found = diagnostics(program(X, *lines))
     assert [(d.rule, d.severity) for d in found] == [("race-same-pipe", Severity.WARNING)]
@@ -200,7 +200,7 @@ def test_dependent_operations_of_the_vector_unit(
 
 
 @pytest.mark.parametrize("places", [1024, 0])
-def test_work_in_place_behind_the_last_of_several_reads(places: int, monkeypatch: pytest.MonkeyPatch):
+def test_work_in_place_after_the_last_of_several_reads(places: int, monkeypatch: pytest.MonkeyPatch):
     """Reads before a barrier are over; of those after it the last one counts."""
     monkeypatch.setattr(shadow, "MAX_RANGES", places)
     read, work = "pto.tadds ins(%x, %one : T, f32) outs(%z : T)", "pto.tadd ins(%x, %x : T, T) outs(%x : T)"
@@ -223,7 +223,7 @@ def test_a_barrier_on_another_pipe_does_not_help():
 # ------------------------------------------------------------ signals, decisions, capacity
 
 
-def test_a_computed_buffer_number_is_followed():
+def test_a_computed_buffer_id_is_followed():
     lines = ["%n = arith.addi %i0, %i1 : index", 'pto.get_buf_dyn "PIPE_MTE2", %n, 0', load("%x")]
     release = 'pto.rls_buf_dyn "PIPE_MTE2", %n, 0'
     assert not rules(program(X, *lines, release))
@@ -297,7 +297,7 @@ def test_one_finding_for_one_pair_of_tiles():
     assert len(tiles(fill("x"), fill("y"), add("x", "x", "x"), fill("x"), fill("y"), add("x", "x", "x"))) == 1
 
 
-def test_the_tile_behind_a_view_is_the_one_that_is_named():
+def test_the_tile_of_a_view_is_the_one_that_is_named():
     part = "!pto.tile_buf<vec, 8x16xf32>"
     view = f"%low = pto.subview %x[%c8, %i0] sizes [8, 16] : {TWO} -> {part}"
     read = f"pto.tadd ins(%low, %low : {part}, {part}) outs(%low : {part})"

@@ -94,7 +94,7 @@ def test_loads_read_active_lanes_only(statement: str):
 
 
 @pytest.mark.parametrize(("bar", "warned"), [(None, True), ("VST_VLD", False), ("VLD_VST", True)])
-def test_a_load_behind_a_store(bar: str | None, warned: bool):
+def test_a_load_after_a_store(bar: str | None, warned: bool):
     bars = [f'pto.mem_bar "{bar}"'] if bar is not None else []
     body = scope(vload("v", "%x"), vstore("%v", "%y"), *bars, vload("w", "%y"), vstore("%w", "%z"))
     found = diagnostics(program(*BUFFERS, *LOADED, *body, *stored("%z")))
@@ -124,7 +124,7 @@ def called(*lines: str) -> str:
     return CALLED + tail
 
 
-def test_functions_that_scopes_call_are_watched_and_run():
+def test_functions_that_scopes_call_are_instrumented_and_run():
     body = scope(vload("v", "%x"), f"func.call @double(%v, %y) : ({V}, {P}) -> ()")
     text = called(*BUFFERS, *LOADED, *body, *stored("%y"))
     kernel = instrumented(text, entry="k")

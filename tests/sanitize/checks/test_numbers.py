@@ -84,7 +84,7 @@ def test_each_instruction_is_looked_at_by_itself() -> None:
     assert not run.step([[1.0]], [[2.0]])
 
 
-def test_one_operation_is_told_of_once_with_its_count() -> None:
+def test_one_operation_is_reported_once_with_its_count() -> None:
     run = Run()
     (found,) = run.step([[1.0]], [[INF]], site=7)
     assert not run.step([[1.0]], [[INF]], site=7)

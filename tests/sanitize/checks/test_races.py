@@ -101,7 +101,7 @@ def test_a_race_in_a_loop_is_one_finding_with_a_count():
     assert found[0].notes[-1].message == "this happened 2 times"
 
 
-def test_two_stores_of_one_place_want_a_barrier():
+def test_two_stores_of_one_location_want_a_barrier():
     text = program(
         X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"), store("%x")
     )  # fmt: skip
@@ -109,7 +109,7 @@ def test_two_stores_of_one_place_want_a_barrier():
     assert not errors(text)
 
 
-def test_blocks_that_write_one_place():
+def test_blocks_that_write_one_location():
     text = program(X, load("%x"), set_flag("MTE2", "MTE3"), wait_flag("MTE2", "MTE3"), store("%x"))
     assert errors(text, blocks=2) == ["race-cross-block"]
 
@@ -142,7 +142,7 @@ def test_results_are_those_of_the_plain_run():
     assert np.array_equal(b[:16], a[:16]) and not b[16:].any()
 
 
-def test_buffer_numbers_order_pipes():
+def test_buffer_ids_order_pipes():
     get, release = "pto.get_buf", "pto.rls_buf"
     lines = []
     for pipe, work in (("MTE2", load("%x")), ("MTE3", store("%x"))):
@@ -150,7 +150,7 @@ def test_buffer_numbers_order_pipes():
     assert not rules(program(X, *lines))
 
 
-def test_a_buffer_number_that_is_not_taken_orders_nothing():
+def test_a_buffer_id_that_is_not_taken_orders_nothing():
     lines = [load("%x"), 'pto.get_buf "PIPE_MTE3", 0, 0', store("%x"), 'pto.rls_buf "PIPE_MTE3", 0, 0']
     assert errors(program(X, *lines)) == ["race-raw"]
 
@@ -206,7 +206,7 @@ def test_one_core_after_the_other_may_write_the_same_first_and_then_something_el
         assert [(d.rule, d.severity) for d in found if d.rule == "race-cross-core"] == [("race-cross-core", severity)]
 
 
-def test_texts_are_written_when_somebody_asks() -> None:
+def test_texts_are_written_on_demand() -> None:
     kernel = instrumented(program(X, load("%x"), store("%x")), sync="strict")
     kernel.run([np.arange(64, dtype=np.float32), np.zeros(64, np.float32)])
     (finding,) = [one for one in kernel.observer.findings.by_cause.values() if one is not None]
@@ -235,7 +235,7 @@ def test_who_orders_the_pipes_of_a_program_without_flags(sync: str, found: list[
     assert errors(program(X, load("%x"), store("%x")), sync=sync) == found
 
 
-def test_two_loads_of_one_place_are_counted_each_time():
+def test_two_loads_of_one_location_are_counted_each_time():
     """Nothing uses what the first has loaded; in each of three rounds."""
     body = ["scf.for %i = %i0 to %i3 step %i1 {", load("%x"), load("%x"), "}"]
     found = {(d.rule, d.span.line if d.span else 0): d.notes[-1].message for d in
@@ -260,7 +260,7 @@ def test_a_load_into_what_was_used_needs_no_barrier():
     assert not rules(program(X, load("%x"), *used, *back))
 
 
-def test_what_a_function_returns_comes_out_of_a_watched_run():
+def test_an_instrumented_run_returns_the_results_of_the_function():
     text = program("return %seven : i32").replace(") attributes {pto.kernel}", ") -> i32")
     text = text.replace("    %c0 =", "    %seven = arith.constant 7 : i32\n    %c0 =").replace("    return\n", "")
     assert instrumented(text).run([np.zeros(64, np.float32), np.zeros(64, np.float32)], 2) == [7]

@@ -69,7 +69,7 @@ def test_unwritten_lanes_that_a_mask_leaves_out():
 
 
 @pytest.mark.parametrize(("bar", "warned"), [(None, True), ("VST_VLD", False), ("VV_ALL", False), ("VLD_VST", True)])
-def test_a_load_behind_a_store(bar: str | None, warned: bool):
+def test_a_load_after_a_store(bar: str | None, warned: bool):
     bars = [f'pto.mem_bar "{bar}"'] if bar is not None else []
     body = scope(vlds("v", "%x"), vsts("%v", "%y"), *bars, vlds("w", "%y"), vsts("%w", "%z"))
     found = diagnostics(program(*BUFFERS, *LOADED, *body, *stored("%z")))

@@ -72,7 +72,7 @@ def test_a_store_over_what_others_have_read() -> None:
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("%tid", {"race-simt": 1}), ("%i7", {})])
-def test_stores_of_all_to_one_place(value: str, wanted: dict[str, int]) -> None:
+def test_stores_of_all_to_one_location(value: str, wanted: dict[str, int]) -> None:
     """Equal values do no harm."""
     assert rules(f"pto.stg {value}, %out[%c5] : !pto.ptr<i32, gm>, i32") == wanted
 
@@ -86,7 +86,7 @@ def test_what_all_have_stored_may_be_read() -> None:
     assert not rules(body)
 
 
-def test_reading_and_changing_one_place() -> None:
+def test_reading_and_changing_one_location() -> None:
     body = """
       %v = pto.ldg %out[%c0] : !pto.ptr<i32, gm> -> i32
       %w = arith.addi %v, %i1 : i32
@@ -140,7 +140,7 @@ def test_values_from_memory_that_nobody_wrote() -> None:
     assert not rules(body.replace("USE", f"scf.if %few {{ {store} }}"))
 
 
-def test_kept_values_are_the_same_when_a_launch_is_repeated() -> None:
+def test_cached_values_are_the_same_when_a_launch_is_repeated() -> None:
     """To see what depends on unwritten memory, the launch runs again, with the slots that it found."""
     body = """
       %u = pto.load %ub[%at] : !pto.ptr<i32, ub> -> i32

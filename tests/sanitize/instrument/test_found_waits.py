@@ -76,7 +76,7 @@ def test_long_waits_stand_first() -> None:
     assert [one.share for one in told((Cause("flag", "PIPE_MTE2", 1, 1), 2.0), whole=0)] == [0.0]
 
 
-def test_waits_that_cost_the_run_stand_before_long_ones() -> None:
+def test_waits_that_cost_the_run_precede_long_ones() -> None:
     """First those of the pipe that cost most, of these the longest on the critical path."""
     flags = [Cause("flag", "PIPE_MTE2", 1, 1, 4), Cause("flag", "PIPE_MTE2", 2, 2, 4)]
     data = Cause("reads", "PIPE_MTE2", 3, 1)

@@ -34,7 +34,7 @@ def test_generated_programs(group: int, limit: int, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_faulty_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incorrect_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = KERNELS[name]
 
     def said() -> list[str]:
@@ -95,7 +95,7 @@ def test_every_byte_is_remembered(seed: int) -> None:
             writers[region.offsets()] = event
 
 
-def test_places_are_bounded() -> None:
+def test_locations_are_bounded() -> None:
     memory = Shadow(1 << 16)
     kept = 0
     for start in range(0, 1 << 16, 32):

@@ -50,7 +50,7 @@ def test_a_load_through_a_tile_that_nobody_reads_is_a_warning() -> None:
     assert findings(*lines, add("y", "y", "z"), y=0) == ["ERROR mem-overlap"]
 
 
-def test_a_value_that_a_loop_carries_in_one_place_is_a_warning() -> None:
+def test_a_value_that_a_loop_carries_at_one_address_is_a_warning() -> None:
     loop = ("scf.for %i = %c0 to %c2 step %c1 {", load("q", "y"), "}")
     lines = (*ENDS, load("p", "x"), add("x", "x", "x"), *loop, store("x", "o"))
     assert findings(*lines, y=0) == ["WARNING mem-overlap"]
@@ -118,7 +118,7 @@ def test_sums_of_rows_over_rows_that_come_later_are_found() -> None:
     assert summed(4096 + 128) == ["ERROR mem-overlap"]
 
 
-def test_values_that_loops_carry_in_one_place_are_one_warning() -> None:
+def test_values_that_loops_carry_at_one_address_are_one_warning() -> None:
     loops = [line for name in ("y", "z") for line in (
         f"scf.for %i{name} = %c0 to %c2 step %c1 {{", load("q", name), "}", add("x", "x", "w"),
     )]  # fmt: skip

@@ -89,5 +89,5 @@ def test_two_loads_whose_tiles_are_both_used(lines: list[str], by_hand: bool) ->
 
 @pytest.mark.parametrize("by_hand", [True, False])
 @pytest.mark.parametrize("lines", [TURNS, NEVER, REPEATED], ids=["turns", "never used", "one tile"])
-def test_loads_that_take_turns(lines: list[str], by_hand: bool) -> None:
+def test_loads_that_alternate(lines: list[str], by_hand: bool) -> None:
     assert overlaps(lines, 0, by_hand) == []

@@ -60,7 +60,7 @@ def test_what_another_instance_has_overwritten_is_lost(site: int, monkeypatch: p
     assert run.read(site, renewed=False) is not None
 
 
-def test_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reported_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(monkeypatch, (0, 256), (128, 384))
     found = run.read(3)
     assert found is not None and (found.rule, found.event, found.severity) == ("mem-overlap", 3, Severity.ERROR)
@@ -74,7 +74,7 @@ def test_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("handles", "severity"), [((), Severity.WARNING), ((1,), Severity.ERROR)])
-def test_one_place_for_two_tiles_may_be_planned(
+def test_one_address_for_two_tiles_may_be_planned(
     handles: tuple[int, ...], severity: Severity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless they travel."""

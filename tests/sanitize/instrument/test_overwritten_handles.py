@@ -38,7 +38,7 @@ def said(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-def test_a_result_in_the_place_of_a_carried_tile(target: str) -> None:
+def test_a_result_at_the_address_of_a_carried_tile(target: str) -> None:
     apart = kernel(*SWAP, target=target)
     assert findings(apart) == said(apart) == []
     shared = apart.replace("%z = pto.alloc_tile addr = %at2", "%z = pto.alloc_tile addr = %at0")

@@ -17,7 +17,7 @@ def release(pipe: str, mode: int = 0) -> str:
     return f'pto.rls_buf "PIPE_{pipe}", 3, {mode}'
 
 
-def test_a_buffer_number_of_the_scalar_unit_orders() -> None:
+def test_a_buffer_id_of_the_scalar_unit_orders() -> None:
     assert errors(program(X, get("MTE2"), load("%x"), release("MTE2"), get("S"), READ, release("S"))) == []
     # Taken before it is given back, it orders nothing.
     assert errors(program(X, get("MTE2"), load("%x"), get("S"), READ, release("S"), release("MTE2"))) == ["race-raw"]
@@ -45,7 +45,7 @@ def test_a_scalar_wait_that_nobody_ends(before: list[str]) -> None:
     assert found.span.line == program(*lines).splitlines().index(f"    {wait_flag('V', 'S', 5)}") + 1
 
 
-def test_what_holds_up_a_buffer_number_is_told() -> None:
+def test_what_holds_up_a_buffer_id_is_reported() -> None:
     """The transfer after the wait never gets to give the number back."""
     lines = [get("MTE2"), wait_flag("V", "MTE2"), load("%x"), release("MTE2"), get("S"), READ, release("S")]
     (found,) = diagnostics(program(X, *lines))

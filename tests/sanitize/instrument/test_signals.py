@@ -39,14 +39,14 @@ def test_a_flag_that_is_set_twice_before_the_wait():
     assert rules(program(X, *lines)) == {"sync-flag-depth": 1}
 
 
-def test_a_flag_number_out_of_range_at_run_time():
+def test_a_flag_id_out_of_range_at_run_time():
     lines = ["%block = pto.get_block_idx", "%n = arith.index_cast %block : i64 to index"]
     lines += ["%i9 = arith.constant 9 : index", "%m = arith.addi %n, %i9 : index"]
     lines.append('pto.set_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %m]')
     assert errors(program(X, *lines)) == ["sync-flag-range"]
 
 
-def test_buffer_numbers_are_taken_once_and_given_back():
+def test_buffer_ids_are_taken_once_and_given_back():
     get, release = 'pto.get_buf "PIPE_MTE2", 3, 0', 'pto.rls_buf "PIPE_MTE2", 3, 0'
     assert not rules(program(X, get, load("%x"), release))
     assert errors(program(X, get, get, load("%x"), release, release)) == ["sync-buf-nesting"]
@@ -63,7 +63,7 @@ def test_checks_can_be_chosen():
     assert not rules(text, checks=("init", "bounds", "overlap", "deadlock"))
 
 
-def test_a_deadlock_stands_at_the_first_wait():
+def test_a_deadlock_is_reported_at_the_first_wait():
     lines = [wait_flag("MTE3", "MTE2"), load("%x"), set_flag("MTE2", "MTE3")]
     lines += [wait_flag("MTE2", "MTE3"), store("%x"), set_flag("MTE3", "MTE2")]
     text = program(X, *lines)

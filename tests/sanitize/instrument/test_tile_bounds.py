@@ -41,7 +41,7 @@ def test_the_last_element_is_inside(index: int) -> None:
 
 
 @pytest.mark.parametrize("index", [256, 300, 511])
-def test_the_first_element_behind_is_outside(index: int) -> None:
+def test_the_first_element_after_the_end_is_outside(index: int) -> None:
     """Although another tile has it."""
     (found,) = diagnostics(gather(index), [np.zeros(4, np.float32)])
     assert (found.rule, found.severity) == ("mem-oob-tile", Severity.WARNING)
@@ -50,7 +50,7 @@ def test_the_first_element_behind_is_outside(index: int) -> None:
     assert found.span is not None and found.span.line == 17 and found.span.text.startswith("pto.tgather ins(%a")
 
 
-def test_each_statement_is_told_of_once() -> None:
+def test_each_statement_is_reported_once() -> None:
     found = diagnostics(gather(300, twice=True), [np.zeros(4, np.float32)])
     assert [(one.rule, one.span.line if one.span else 0) for one in found] == [
         ("mem-oob-tile", 17), ("mem-oob-tile", 18),

@@ -24,7 +24,7 @@ def read(text: str) -> list[tuple[str, str, int | None, str]]:
         ("a:b:7", "a:b", 7),
     ],
 )
-def test_places(place: str, file: str, line: int | None) -> None:
+def test_locations(place: str, file: str, line: int | None) -> None:
     assert read(f"race-war {place} known since spring") == [("race-war", file, line, "known since spring")]
 
 

@@ -83,7 +83,7 @@ def test_cores_have_processes_of_their_own() -> None:
     assert slices[0]["pid"] != slices[1]["pid"] == slices[2]["pid"]
 
 
-def test_findings_stand_where_the_operation_starts() -> None:
+def test_findings_are_located_at_the_start_of_the_operation() -> None:
     timeline = Timeline(costs=False)
     timeline.operation(thread("V"), SITE, Ran((0,), 7.0, 1.0, events=(41,)))
     shown: Any = SimpleNamespace(event=41, rule="race-raw", message="a race")

@@ -13,7 +13,7 @@ def arena(capacity: int = 256) -> tuple[Arena, InstrumentedArena]:
     return original, InstrumentedArena(original, RunObserver(SanitizeOptions(), False))
 
 
-def test_bytes_are_made_when_somebody_asks() -> None:
+def test_bytes_are_made_on_demand() -> None:
     original, instrumented = arena()
     assert original._bytes is None
     window = instrumented.array((4,), np.dtype(np.uint8), 32, (1,))
@@ -26,7 +26,7 @@ def test_other_attributes_are_missing_as_ever() -> None:
     assert not hasattr(instrumented, "nothing")
 
 
-def test_a_window_is_the_same_region_with_and_without_its_place() -> None:
+def test_a_window_is_the_same_region_with_and_without_its_location() -> None:
     _, instrumented = arena()
     data = instrumented.array((4, 8), np.dtype(np.float32), 32, (64, -4)).data
     assert instrumented.region(data) is instrumented.region(data, 32)

@@ -58,7 +58,7 @@ def test_what_is_noted_for_bytes(seed: int, places: int, monkeypatch: pytest.Mon
     assert memory.spread == (places == 6)
 
 
-def test_a_region_that_knows_its_places_asks_again_when_places_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_region_computes_its_locations_again_when_some_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_RANGES", 4)
     memory = Shadow(SIZE)
     seen: list[int] = []
@@ -81,7 +81,7 @@ def test_the_same_bytes_again_cut_nothing() -> None:
     assert [place.size for place in first or ()] == [2]
 
 
-def test_a_place_that_is_cut_keeps_what_is_known() -> None:
+def test_a_location_that_is_cut_keeps_what_is_known() -> None:
     place = ShadowRange(3, 10)
     place.writer, place.owner, place.victim, place.written = 4, 5, 6, 1
     place.readers = {2: 9}
@@ -102,7 +102,7 @@ def test_cells_become_finer(finer: int) -> None:
     assert rest is not None and rest is not place and rest.size == 1
 
 
-def test_bytes_of_some_places() -> None:
+def test_bytes_of_some_locations() -> None:
     memory = Shadow(256)
     memory.locate(Region(64, 64))
     whole = Region(0, 192)
@@ -134,7 +134,7 @@ def test_scattered_elements(elements: int, spread: bool) -> None:
 
 
 @pytest.mark.parametrize(("count", "spread"), [(128, False), (129, True)])
-def test_an_access_of_many_places(count: int, spread: bool) -> None:
+def test_an_access_of_many_locations(count: int, spread: bool) -> None:
     memory = Shadow(64 * 200)
     for number in range(count):
         memory.locate(Region(64 * number, 64))

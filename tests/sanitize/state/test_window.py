@@ -130,7 +130,7 @@ def test_an_index_is_a_number() -> None:
     assert accesses.bytes["read"] == {0, 1, 2, 3}
 
 
-def test_a_copy_is_watched_as_well() -> None:
+def test_a_copy_is_instrumented_as_well() -> None:
     window, plain, accesses = instrumented()
     copied = window.arena.copy()
     copied.array((4, 6), np.dtype(np.float32), 16, (24, 4))[0] = 1

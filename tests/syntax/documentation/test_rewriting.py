@@ -230,7 +230,7 @@ def test_values_that_assembly_does_not_define_are_arguments() -> None:
     assert check_schematic(text) == []
 
 
-def test_words_that_stand_for_attributes_are_accepted() -> None:
+def test_keywords_that_stand_for_attributes_are_accepted() -> None:
     text = '%m = pto.pset_b16 "PATTERN" : !pto.mask<b16>\npto.set_flag["SRC_PIPE", "DST_PIPE", "EVENT_ID"]\n'
     assert check_schematic(text) == []
 
@@ -256,13 +256,13 @@ def check_schematic(text: str) -> list[str]:
         ),
     ],
 )
-def test_what_was_not_understood_is_told(text: str, message: str) -> None:
+def test_what_was_not_understood_is_reported(text: str, message: str) -> None:
     found = process(text, "page", Options(schematic=True, printing=False)).diagnostics
     assert [each.message for each in found if each.rule == "documentation-form"] == [message]
     assert [each.rule for each in found].count("dialect-unregistered") == 1
 
 
-def test_what_was_understood_is_told() -> None:
+def test_what_was_understood_is_reported() -> None:
     text = f'// page\n%r = pto.vabs %a, %m : {V}, {M} -> {V}\n  %s = pto.vtrc %r, "ROUND_R" : {V} -> {V}\n'
     found = process(text, "page", Options(schematic=True, printing=False)).diagnostics
     (diagnostic,) = found
@@ -305,7 +305,7 @@ def test_statements_taken_apart(rest: str, expected: Statement) -> None:
     assert take_apart("op", "", rest, prefixed=True) == expected
 
 
-def test_several_ways_of_writing_one_statement() -> None:
+def test_several_forms_of_one_statement() -> None:
     text = f"""\
 # Level 1
 %d = pto.tadd %a, %b : ({TILE}, {TILE}) -> {TILE}

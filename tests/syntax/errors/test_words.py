@@ -34,7 +34,7 @@ def rule(found: Message | None) -> str | None:
 @pytest.mark.parametrize("before", ["COLON", "ARROW", "LPAR", "EQUAL", "TYPE_ALIAS", "USES", "RPAR", "COMMA"])
 @pytest.mark.parametrize("expected", ["TYPES", "ANGLE", "USES WORD"])
 @pytest.mark.parametrize("text", ["float", "qqqqqq"])
-def test_words_where_types_belong(before: str, expected: str, text: str) -> None:
+def test_keywords_where_types_belong(before: str, expected: str, text: str) -> None:
     """Only where a type could stand, and only after a mark that types follow; after '=' only near names."""
     told = expected != "USES WORD" and before in ("COLON", "ARROW", "LPAR", "EQUAL", "TYPE_ALIAS")
     told &= not (before == "EQUAL" and text == "qqqqqq")
@@ -46,7 +46,7 @@ def test_words_where_types_belong(before: str, expected: str, text: str) -> None
 @pytest.mark.parametrize(("text", "expected", "told"), [
     ("float", "TYPES", True), ("float", "WORD", True), ("qqqqqq", "TYPES", True),
                          ("qqqqqq", "WORD", False)])  # fmt: skip
-def test_words_behind_a_type_and_a_comma(text: str, expected: str, told: bool) -> None:
+def test_keywords_after_a_type_and_a_comma(text: str, expected: str, told: bool) -> None:
     assert (_type(situation("WORD", text, expected, "TYPES", "COMMA")) is not None) == told
 
 
@@ -56,7 +56,7 @@ def test_words_behind_a_type_and_a_comma(text: str, expected: str, told: bool) -
      ("WORD", ("RESULTS", "OP_DPS"), False),
      ("WORD", ("USES",), False), ("INTEGER", (), False), ("WORD", ("OP_DPS", "RESULTS"), False)],
 )  # fmt: skip
-def test_words_where_an_operation_belongs(kind: str, before: tuple[str, ...], told: bool) -> None:
+def test_keywords_where_an_operation_belongs(kind: str, before: tuple[str, ...], told: bool) -> None:
     assert (rule(_operation(situation(kind, "pto.tad", "COLON", *before))) == "op-unknown") == told
 
 

@@ -72,7 +72,7 @@ LONG = "%sum = pto.x {0} : {1} -> !pto.tile_buf<vec, 16x16xf32>"
 
 
 @pytest.mark.parametrize(("count", "lines"), [(3, 1), (7, 2), (12, 3), (40, 6)])
-def test_long_statements_go_on_where_clauses_and_operands_begin(count: int, lines: int) -> None:
+def test_long_statements_are_broken_where_clauses_and_operands_begin(count: int, lines: int) -> None:
     names, types = (", ".join(f"{word}{n}" for n in range(count)) for word in ("%v", "!t"))
     text = f"func.func @f() {{\n{LONG.format(names, types)}\n}}\n"
     found = laid_out(text).splitlines()[1:-1]
@@ -82,7 +82,7 @@ def test_long_statements_go_on_where_clauses_and_operands_begin(count: int, line
     assert count < 10 or any(line.startswith("      : ") for line in found) or any(" -> " in line for line in found)
 
 
-def test_what_has_no_place_to_end_a_line_stays_long() -> None:
+def test_text_without_a_break_point_stays_long() -> None:
     name = "%" + "a" * 150
     assert laid_out(f"pto.x {name}, {name}") == f"pto.x\n    {name},\n    {name}\n"
     deep = "(" * 500 + "%a, %b" + ")" * 500

@@ -87,7 +87,7 @@ def test_an_operation_without_its_flags_or_with_another_property_is_printed_gene
 
 @pytest.mark.parametrize("flags", ["overflow<nsw>", "fastmath<nnan>", "overflow<none>"])
 @pytest.mark.parametrize("form", ["arith.divsi %a, %a{0} : i32", "arith.cmpi slt, %a, %a{0} : i32"])
-def test_flags_that_an_operation_does_not_take_are_told(form: str, flags: str) -> None:
+def test_flags_that_an_operation_does_not_take_are_reported(form: str, flags: str) -> None:
     _, found = parsed(program(form.format(f" {flags}")))
     name, word = form.partition(" ")[0], flags.partition("<")[0]
     assert [(rule, message) for rule, _, _, message in found] == [("parse-syntax", f"{name} does not take {word}<..>")]

@@ -86,7 +86,7 @@ def test_ambiguous_segments_are_an_error() -> None:
     assert [(rule, line) for rule, line, _, _ in found if rule == "op-operand-count"] == [("op-operand-count", 2)]
 
 
-def test_every_tile_operation_with_all_destinations_is_told_from_the_count() -> None:
+def test_every_tile_operation_with_all_destinations_is_known_by_the_count() -> None:
     """Operations segmented only because of their destinations need no sizes."""
     for cls in all_op_classes():
         slots, outs = signature(cls).operands, op_spec(cls).outs

@@ -70,7 +70,7 @@ def test_locations() -> None:
     assert same_module(parsed(generic)[0], module) is None
 
 
-def test_statements_without_a_place_of_their_own() -> None:
+def test_statements_without_a_location_of_their_own() -> None:
     cls = core_class("func.return")
     assert cls is not None
     module = ModuleOp.create(regions=[Region(Block([cls.create()]))])

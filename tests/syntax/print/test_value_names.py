@@ -79,7 +79,7 @@ func.func @g(%5: i32) {
     )
 
 
-def test_sibling_regions_and_the_result_of_a_loop_may_share_names() -> None:
+def test_sibling_regions_and_the_result_of_a_loop_may_have_equal_names() -> None:
     text = """module {
   func.func @f(%n: index, %x: i32) {
     %y = scf.for %i = %n to %n step %n iter_args(%x_0 = %x) -> (i32) {
@@ -145,7 +145,7 @@ def test_names_are_distinct_and_stable(hints: list[str | None]) -> None:
     assert same_module(again, module) is None
 
 
-def test_collisions_inside_regions_start_anew_in_each() -> None:
+def test_collisions_inside_regions_start_again_in_each() -> None:
     text = """module {
   func.func @f(%n: index) {
     scf.for %i = %n to %n step %n {
@@ -205,7 +205,7 @@ def test_schematic_names_stay() -> None:
     assert same_module(again, module) is None
 
 
-def test_isolated_regions_start_anew_in_custom_form_only() -> None:
+def test_isolated_regions_start_again_in_custom_form_only() -> None:
     """Tools that do not know the operation see the outer names inside it."""
     text = """module {
   func.func @f(%p: !pto.ptr<f32, ub>) {

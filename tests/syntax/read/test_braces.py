@@ -52,7 +52,7 @@ MISSING = "'{' is missing at the end of this line"
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("around", [False, True])
-def test_the_closing_brace_of_a_body_without_an_opening_one_is_told_once(count: int, around: bool) -> None:
+def test_the_closing_brace_of_a_body_without_an_opening_one_is_reported_once(count: int, around: bool) -> None:
     body = "".join(f"func.func @f{i}(%a: i32)\n  %b = arith.addi %a, %a : i32\n  return\n}}\n" for i in range(count))
     whole = f"module {{\n{body}}}\n" if around else body
     assert messages(whole) == [MISSING] * count

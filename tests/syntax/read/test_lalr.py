@@ -122,14 +122,14 @@ def test_sentences(statements: list[str]) -> None:
     assert mine(text, 0) == reference(text, 0)
 
 
-def test_an_error_that_nobody_mends() -> None:
+def test_an_error_that_nobody_fixes() -> None:
     with pytest.raises(UnexpectedToken) as caught:
         MINE.parse(Text("a=;"))
     assert caught.value.token.type == "SEMICOLON"
     assert caught.value.expected == {"LESSTHAN", "LPAR", "NAME", "NUMBER"}
 
 
-def test_a_handler_that_changes_the_stacks_goes_on() -> None:
+def test_a_handler_that_changes_the_stacks_continues() -> None:
     def drop(error: UnexpectedToken) -> bool:
         del error.state.stack[1:], error.state.values[:]
         return error.token.type != "$END"

@@ -76,6 +76,6 @@ def test_an_open_string_ends_in_its_line() -> None:
     assert [line[:2] for line in said(text)] == ["2:"]
 
 
-def test_every_wrong_location_is_told_once() -> None:
+def test_every_wrong_location_is_reported_once() -> None:
     text = "func.func @f(%a: i32 loc(x)) {\n  return loc(y)\n} loc(z)\n#l = loc(w)\n"
     assert sorted(said(text)) == [f"{line}: this is no location" for line in (1, 2, 3, 4)]

@@ -118,7 +118,7 @@ def test_everything_works_at_the_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["scf.if", "array", "dictionary"])
-def test_recursion_of_other_tools_has_room_at_the_limit(name: str) -> None:
+def test_recursion_of_other_tools_fits_below_the_limit(name: str) -> None:
     make, limit = DEEP[name]
     module, _ = parsed(make(limit))
     assert module.clone().is_structurally_equivalent(module)
@@ -139,7 +139,7 @@ def test_beyond_the_limit_is_one_error(name: str, more: int) -> None:
     assert span.start > 0
 
 
-def test_place_of_the_region_that_is_too_deep() -> None:
+def test_location_of_the_region_that_is_too_deep() -> None:
     text = function("scf.if %t {\n" * 1200 + "}\n" * 1200)
     _, found = parsed(f"module {{\n{text}}}\n")
     # The module, the function, three constants and all conditions that are allowed are above the line.
@@ -165,7 +165,7 @@ def test_aliases_that_double(name: str, levels: int) -> None:
     assert errors in ([rule], [rule, rule])
 
 
-def test_place_of_an_alias_that_stands_for_too_much() -> None:
+def test_location_of_an_alias_that_stands_for_too_much() -> None:
     first, step, _, _ = DOUBLING["array"]
     text = first + "".join(step.format(i, i - 1, i - 1) for i in range(1, 31))
     found = process(text, "t.pto", Options(printing=True)).diagnostics

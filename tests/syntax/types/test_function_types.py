@@ -59,7 +59,7 @@ def named(module: ModuleOp, name: str) -> list[Operation]:
     return [op for op in module.walk() if op.name == name]
 
 
-def test_types_of_functions_are_read_in_every_place() -> None:
+def test_types_of_functions_are_read_at_every_position() -> None:
     module = read(PROGRAM)
     take, kernel = named(module, "func.func")[2:]
     taken = take.properties["function_type"]

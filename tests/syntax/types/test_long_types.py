@@ -24,7 +24,7 @@ def test_a_long_type(unit: str) -> None:
     assert seconds(unit, SHORT * TIMES) < 3 * TIMES * max(seconds(unit, SHORT), 0.005)
 
 
-def test_words_before_signs() -> None:
+def test_keywords_before_signs() -> None:
     lexer = TypeLexer({sign: sign for sign in "<>(),=?:"})
     kinds = [token.type for token in lexer.lex("memref \n<a \t= b, f32 x, tensor = c, tensor d")]
     assert kinds == [

@@ -119,7 +119,7 @@ def test_left_block_layout_is_not_significant():
         ("!pto.ptr<f16, ub", "type-syntax", "b"),
     ],
 )
-def test_wrong_types_name_rule_and_place(text, rule, part):
+def test_wrong_types_name_rule_and_location(text, rule, part):
     with pytest.raises(TypeSyntaxError) as caught:
         parse_type(text)
     assert caught.value.rule == rule

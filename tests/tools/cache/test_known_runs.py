@@ -223,7 +223,7 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize("way", sampled(HIDDEN, 3))
-def test_a_file_that_is_asked_for_in_a_hidden_way_is_seen(way: str, tmp_path: Path) -> None:
+def test_a_hidden_request_for_a_file_is_seen(way: str, tmp_path: Path) -> None:
     place = Place(tmp_path)
     (tmp_path / "has.h").write_text("#define HAS __has_include\n")
     (tmp_path / "cat.h").write_text("#define CAT(a, b) a##b\n")

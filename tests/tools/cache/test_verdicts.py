@@ -264,7 +264,7 @@ def test_the_order_of_rules_makes_no_difference(kept: Verdicts) -> None:
     assert kept._key(GOOD, "a", one) == again._key(GOOD, "a", other)
 
 
-def test_parts_of_a_key_are_told_apart(kept: Verdicts) -> None:
+def test_parts_of_a_key_are_distinguished(kept: Verdicts) -> None:
     assert kept._key("ab", "c", Options()) != kept._key("b", "ca", Options())
 
 
@@ -394,7 +394,9 @@ def test_large_results_are_not_kept(kept: Verdicts, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("limit", "value"), [("SHELF_ENTRIES", 3), ("SHELF_BYTES", 1200)])
-def test_the_oldest_entries_make_place(kept: Verdicts, monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
+def test_the_oldest_entries_are_evicted(
+    kept: Verdicts, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
     monkeypatch.setattr(verdicts, limit, value)
     monkeypatch.setattr(kept, "_path", lambda key: os.path.join(kept.folder, "00", key))
     result = process(GOOD, "a.pto", Options())._replace(text="x" * 200)
@@ -409,7 +411,7 @@ def test_the_oldest_entries_make_place(kept: Verdicts, monkeypatch: pytest.Monke
     assert len(found) == 3
 
 
-def test_what_an_ended_process_left_makes_place_too(kept: Verdicts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_an_ended_process_are_removed_too(kept: Verdicts, monkeypatch: pytest.MonkeyPatch) -> None:
     path = only_entry(kept)
     left = path.parent / "something.1-2.tmp"
     left.write_bytes(b"x" * 1000)

@@ -76,7 +76,7 @@ def test_exit_codes_and_standard_input(served: Commands) -> None:
     assert b"--server" in same(served, "--help").stdout
 
 
-def test_the_option_asks_for_a_server_as_well(served: Commands) -> None:
+def test_the_option_starts_a_server_as_well(served: Commands) -> None:
     found = served.call("--server", "-", input=GOOD, variables={"PTO_SERVER": "0"})
     assert (found.returncode, found.stdout) == (0, served.plain("-", input=GOOD).stdout)
     # A file of this name is no wish.
@@ -127,7 +127,7 @@ def test_streams_that_cannot_be_written(served: Commands) -> None:
         assert len({(one.returncode, one.stdout, one.stderr) for one in found}) == 1
 
 
-def test_a_reader_that_has_gone(served: Commands) -> None:
+def test_a_reader_that_has_ended(served: Commands) -> None:
     (served.folder / "long.pto").write_bytes(b"// " + b"x" * 70 + b"\n" + GOOD * 1)
     program = "".join(f"func.func @f{n}() {{\n  return\n}}\n" for n in range(4000))
     (served.folder / "long.pto").write_text(program)

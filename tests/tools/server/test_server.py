@@ -28,7 +28,7 @@ def waiting_call(commands: Commands, server: int, **options: object):
     return call, until(lambda: set(commands.workers(server)) - known, "nobody carries the call out").pop()
 
 
-def test_nothing_is_started_where_nobody_asks(commands: Commands) -> None:
+def test_nothing_is_started_without_a_request(commands: Commands) -> None:
     assert commands.plain("-", input=GOOD).returncode == 0
     assert commands.call("-", input=GOOD, variables={"PTO_SERVER": ""}).returncode == 0
     assert not commands.sockets.exists()
@@ -165,7 +165,7 @@ def test_a_server_that_cannot_begin_leaves_the_call_to_its_caller(commands: Comm
     assert (call.returncode, errors) == (0, b"") and b"func.func @f" in printed
 
 
-def test_a_server_that_is_asked_to_end_waits_for_calls(commands: Commands) -> None:
+def test_a_server_that_is_requested_to_end_waits_for_calls(commands: Commands) -> None:
     server = commands.start()
     call, _ = waiting_call(commands, server)
     os.kill(server, signal.SIGTERM)
@@ -254,7 +254,7 @@ def test_requests_that_are_none(served: Commands, request_of: Callable[[socket.s
 
 
 @pytest.mark.parametrize(("code", "told"), [(None, b"X\0"), (1, b"X\1"), (127, b"X\x7f"), (130, None)])
-def test_a_call_that_has_written_everything_tells_its_end_itself(
+def test_a_call_that_has_written_everything_reports_its_own_end(
     monkeypatch: pytest.MonkeyPatch, code: int | None, told: bytes | None
 ) -> None:
     """Not one that a signal has ended: whoever has sent it may count on the end of the process."""

@@ -113,7 +113,7 @@ def test_files_with_several_names_are_looked_at(
     assert found.changed()
 
 
-def test_without_a_word_of_the_kernel_nothing_is_looked_at(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_keyword_of_kernels_nothing_is_read(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unchanged, "_local", lambda _: True)
     found = SourceFiles([str(tree)], [])
 

@@ -68,7 +68,7 @@ CAPACITY = {
 
 
 @given(st.sampled_from(PLACES), st.integers(0, 600 * 1024), st.sampled_from(sorted(CAPACITY)))
-def test_place_of_allocations(loc: str, address: int, target: str) -> None:
+def test_location_of_allocations(loc: str, address: int, target: str) -> None:
     type_ = tile(loc, "f32", (16, 16), layout=("col_major", "row_major", 1024))
     text = (
         f"func.func @f() {{\n  %at = arith.constant {address} : i64\n"
@@ -188,7 +188,7 @@ def test_left_tiles_without_blocks(element: str, blayout: str) -> None:
 @pytest.mark.parametrize("query", ["dim", "stride"])
 @pytest.mark.parametrize("rank", [1, 2, 5])
 @pytest.mark.parametrize("axis", [-1, 0, 1, 2, 4, 5])
-def test_a_dimension_that_is_asked_for_is_one_of_the_view(query: str, rank: int, axis: int) -> None:
+def test_a_queried_dimension_is_one_of_the_view(query: str, rank: int, axis: int) -> None:
     view = f"!pto.tensor_view<{'x'.join('?' * rank)}xf32>"
     text = f"""func.func @f(%v: {view}) -> index {{
       %i = arith.constant {axis} : index

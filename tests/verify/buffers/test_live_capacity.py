@@ -62,7 +62,7 @@ def test_tiles_one_after_another_fit(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", sorted(KIB))
-def test_a_result_may_take_the_place_of_a_source(target: str) -> None:
+def test_a_result_may_take_the_address_of_a_source(target: str) -> None:
     rows = KIB[target] * 2 // 3
     body = [alloc("a", rows), alloc("b", rows), fill("a", rows), add("a", "a", "b", rows), add("b", "b", "b", rows)]
     assert not overflows(body, target)

@@ -72,6 +72,6 @@ def test_the_program_is_right() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), rows())
-def test_a_change_is_told(old: str, new: str, wanted: list[str]) -> None:
+def test_a_change_is_reported(old: str, new: str, wanted: list[str]) -> None:
     assert old in PROGRAM
     assert said(PROGRAM.replace(old, new)) == wanted

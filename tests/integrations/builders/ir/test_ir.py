@@ -109,7 +109,7 @@ def test_private_function_has_a_visibility(module: Module) -> None:
     assert made.sym_visibility.value == "private" and "func.func private @f" in str(module)
 
 
-def test_clone_is_equal_and_located_alike(module: Module) -> None:
+def test_clone_is_equal_and_has_the_same_location(module: Module) -> None:
     made = add_function(module)
     with InsertionPoint(made.add_entry_block()):
         func.ReturnOp([])

@@ -146,7 +146,7 @@ def test_address_of_no_array_is_refused(handles: ModuleType) -> None:
         launch(handles, ctypes.c_void_p(16), y, 2.0)
 
 
-def test_address_of_an_array_that_is_gone_is_refused(handles: ModuleType) -> None:
+def test_address_of_an_array_that_was_removed_is_refused(handles: ModuleType) -> None:
     x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
     address = pointers.pointer(x)
     del x

@@ -30,7 +30,7 @@ def valid(stated: int, asked: int | None) -> int:
 @pytest.mark.parametrize("stated", [(8, 16), (6, 9), (-1, 9), (6, -1), (-1, -1)])
 @pytest.mark.parametrize("before", ASKED)
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_handle_is_valid_as_far_as_it_was_asked_for(
+def test_a_handle_has_the_requested_valid_region(
     stated: tuple[int, int], before: tuple[Any, Any], asked: tuple[Any, Any]
 ) -> None:
     """Whatever was requested at that location before. What neither the type nor the caller says is refused."""

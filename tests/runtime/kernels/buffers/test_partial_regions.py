@@ -49,7 +49,7 @@ def test_a_fill_may_state_the_value_of_its_tile(word: str, kind: int, value: flo
 
 
 @pytest.mark.parametrize("mode", ["split2", "split4"])
-def test_the_way_of_an_insertion_changes_no_number(mode: str) -> None:
+def test_the_form_of_an_insertion_changes_no_number(mode: str) -> None:
     layout = "blayout=col_major, slayout=row_major"
     source, target = f"!pto.tile_buf<vec, 32x32xf16, {layout}>", f"!pto.tile_buf<mat, 64x64xf16, {layout}>"
     a, found = (

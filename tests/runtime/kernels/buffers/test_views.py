@@ -46,7 +46,7 @@ def test_sizes_of_a_view() -> None:
 
 @pytest.mark.parametrize("axis", [-1, 2, 7])
 @pytest.mark.parametrize("query", ["dim", "stride", "memref"])
-def test_a_dimension_that_does_not_exist_is_refused_at_its_place(query: str, axis: int) -> None:
+def test_a_dimension_that_does_not_exist_is_refused_at_its_location(query: str, axis: int) -> None:
     view = "!pto.tensor_view<?x?xf32>"
     asks = f"pto.get_tensor_view_{query} %v, %i : {view} -> index"
     if query == "memref":
@@ -65,7 +65,7 @@ def test_a_dimension_that_does_not_exist_is_refused_at_its_place(query: str, axi
 
 @pytest.mark.parametrize("slot", [0, 1, 2])
 @pytest.mark.parametrize("constant", [True, False])
-def test_slots_of_several_tiles_lie_behind_each_other(slot: int, constant: bool) -> None:
+def test_slots_of_several_tiles_are_consecutive(slot: int, constant: bool) -> None:
     several = f"!pto.multi_tile_buf<{TILE}, count=3>"
     index = "%k" if constant else "%i"
     body = f"""%base = arith.constant 4096 : i64

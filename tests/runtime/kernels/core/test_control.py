@@ -246,7 +246,7 @@ def test_branches_with_arguments_on_both_sides(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_both_ways_to_one_block(mode: str) -> None:
+def test_both_paths_to_one_block(mode: str) -> None:
     body = """
       %c = arith.cmpi sgt, %a, %i3 : i32
       cf.cond_br %c, ^end(%a, %b : i32, i32), ^end(%b, %a : i32, i32)

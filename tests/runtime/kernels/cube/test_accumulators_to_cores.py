@@ -81,7 +81,7 @@ def test_halves_are_whole() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES[1:])
-def test_what_is_no_tile_has_no_place_on_both_cores(mode: str) -> None:
+def test_values_other_than_tiles_have_no_address_on_both_cores(mode: str) -> None:
     memory = "memref<32x64xf32, #pto.address_space<vec>>"
     body = f"""%m = memref.alloc() : {memory}
 pto.tmov ins(%acc : {ACC}) outs(%m : {memory}) {{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}"""

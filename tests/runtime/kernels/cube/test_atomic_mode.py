@@ -133,7 +133,7 @@ def test_none_turns_it_off_and_a_launch_starts_without() -> None:
 
 @given(st.integers(1, 6), st.integers(0, 2), st.integers(0, 63))
 @settings(max_examples=30, deadline=None)
-def test_the_mode_stands_in_the_control_register(number: int, operation: int, rest: int) -> None:
+def test_the_mode_is_in_the_control_register(number: int, operation: int, rest: int) -> None:
     """Bits 6 to 8 are the type and 9 to 10 the operation, whoever wrote them; the other bits stay."""
     element = ("f32", "f16", "s16", "s32", "s8", "bf16")[number - 1]
     word = ("add", "max", "min")[operation]
@@ -157,7 +157,7 @@ def test_the_control_register_is_the_mode(word: int) -> None:
     assert target.tolist() == want.get(word, [min(30.0, i) for i in range(64)])
 
 
-def test_bursts_of_one_place_all_count() -> None:
+def test_bursts_at_one_address_all_count() -> None:
     """8 bursts of 8 numbers with stride 0 in the destination; raw copies likewise."""
     new = np.arange(64, dtype=np.float32)
     want = [1.0 + sum(burst * 8 + i for burst in range(8)) for i in range(8)]
@@ -170,7 +170,7 @@ def test_bursts_of_one_place_all_count() -> None:
         assert target.tolist() == want
 
 
-def test_blocks_add_to_one_place() -> None:
+def test_blocks_add_to_one_location() -> None:
     new, target = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernel(f"{mode('f32', 'add')}\n{copy_in('f32')}\n{copy_out('f32')}").run([new, target], 5)
     assert target.tolist() == [5.0 * i for i in range(64)]

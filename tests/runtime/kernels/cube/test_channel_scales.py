@@ -42,7 +42,7 @@ def test_floats(element: str, target: str) -> None:
     assert (out(x, None, scales(element)).astype(np.float32) == x * np.array(SCALES, np.float32)).all()
 
 
-def test_words_are_entries_as_they_are() -> None:
+def test_keywords_are_entries_as_they_are() -> None:
     words = np.array([[1 << 46, 2, 3]], np.uint64)
     assert channel_table(ValueTile(1, 3, format_of("ui64"), words), 3, signed=False).tolist() == words[0].tolist()
 

@@ -52,13 +52,13 @@ def test_scales_are_at_a_sixteenth_of_the_address_of_the_operand(address: int, o
     assert _right_scales(tile, operand, k, outer).T.tolist() == blocks
 
 
-def test_operand_without_a_place_has_its_scales_where_the_tile_is() -> None:
+def test_operand_without_an_address_has_its_scales_where_the_tile_is() -> None:
     content = np.arange(4096).astype(np.uint8)
     value = ValueTile(1, 64, format_of("f16"))
     assert _left_scales(behind(96, content), value, 1, 64).tolist() == [[96, 97]]
 
 
-def test_values_have_no_place() -> None:
+def test_values_have_no_location() -> None:
     for scales in (_left_scales, _right_scales):
         with pytest.raises(Fault, match="scales of type f16 cannot be used") as caught:
             scales(ValueTile(4, 4, format_of("f16")), operand_at(0), 4, 4)

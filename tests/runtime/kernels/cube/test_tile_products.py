@@ -254,7 +254,7 @@ def test_prefetches_change_no_number(target: str) -> None:
     assert (found.reshape(-1) == source).all()
 
 
-def test_scales_belong_to_the_place_of_their_tile() -> None:
+def test_scales_belong_to_the_location_of_their_tile() -> None:
     """The scales of a tile at byte 4096 of its memory are at byte 4096 / 16 of the memory beside it."""
     types = tiles("a5", ROWS)
     given = data(ROWS)
@@ -286,7 +286,7 @@ MAT_S = "!pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>"
         ("tgemv", "i8", "i8", "f32"),
     ],
 )
-def test_products_of_no_matrix_unit_are_refused_at_their_place(op, lhs, rhs, dst):
+def test_products_of_no_matrix_unit_are_refused_at_their_location(op, lhs, rhs, dst):
     """Also where nobody has verified the program."""
     types = (
         f"!pto.tile_buf<left, 16x64x{lhs}, blayout=col_major, slayout=row_major>",

@@ -78,7 +78,7 @@ def test_a_scope_with_captures(first: int) -> None:
 
 @pytest.mark.parametrize("op", ["tput_async", "tget_async"])
 @pytest.mark.parametrize("ask", ["wait_async_event", "test_async_event"])
-def test_asynchronous_transfers_have_ended_when_asked(op: str, ask: str) -> None:
+def test_asynchronous_transfers_have_ended_when_queried(op: str, ask: str) -> None:
     view, stage = "!pto.partition_tensor_view<128xf32>", "!pto.tile_buf<vec, 1x256xi8>"
     session, event = "!pto.async_session", "!pto.async_event"
     body = f"""%s = pto.comm.build_async_session(%t, %w : {stage}, !pto.ptr<i8, gm>) -> {session}

@@ -22,7 +22,7 @@ def test_single_words_of_global_memory(target: str) -> None:
 
 @pytest.mark.parametrize("back", ["inttoptr", "castptr"])
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
-def test_an_address_is_the_same_place_again(back: str, target: str) -> None:
+def test_an_address_is_the_same_location_again(back: str, target: str) -> None:
     g = "!pto.ptr<f32, gm>"
     memory = np.arange(8, dtype=np.float32)
     body = f"""%address = pto.ptrtoint %p : {g} -> i64
@@ -90,6 +90,6 @@ def test_what_work_items_know() -> None:
     assert found[-1].tolist() == [item % 32 for item in range(items)]
 
 
-def test_a_conversion_that_compilers_leave_behind() -> None:
+def test_a_conversion_that_remains_after_compilation() -> None:
     body = "%r = builtin.unrealized_conversion_cast %x : i32 to i32"
     assert run(body, {"x": ("i32", 7)}, {"r": "i32"}) == [7]

@@ -86,7 +86,7 @@ def test_a_part_that_covers_its_tile_is_widened_once(sizes: tuple[int, int], cov
     assert parts.kept is None if not constant else len(parts.kept or ()) == (2 if covers else 0)
 
 
-def test_parts_are_kept_as_long_as_there_is_room() -> None:
+def test_parts_are_cached_within_the_limit() -> None:
     """However many there are, each has its own numbers."""
     fmt = format_of("f32")
     arena = Arena.from_array(np.arange(40000, dtype=np.float32))

@@ -117,7 +117,7 @@ def test_concatenation(element: str, first: int, second: int) -> None:
     same(found, wanted)
 
 
-def test_concatenation_needs_room() -> None:
+def test_concatenation_needs_enough_columns() -> None:
     data = np.zeros((8, 32), np.float32)
     with pytest.raises(ProgramError) as error:
         run(

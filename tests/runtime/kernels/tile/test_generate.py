@@ -56,7 +56,7 @@ def philox(counter: int, keys: tuple[int, int], rounds: int) -> list[int]:
     return words
 
 
-def test_known_words() -> None:
+def test_published_vectors() -> None:
     """Published vectors of Philox 4x32 with 10 rounds."""
     assert philox(0, (0, 0), 10) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     ones = 0xFFFFFFFF

@@ -88,7 +88,7 @@ def test_parts_in_a_loop_into_a_memref() -> None:
     assert (s == p.reshape(4, 4, 8).sum(axis=0)).all()
 
 
-def test_what_a_loop_asks_of_a_view_for_nothing() -> None:
+def test_redundant_queries_of_a_view_in_a_loop() -> None:
     """A size that nobody uses is queried beside a part that is stored to."""
     body = f"""{MADE}
     scf.for %i = %c0 to %c16 step %c4 {{

@@ -57,7 +57,7 @@ def test_statements_change_no_byte(statement: str, valid: tuple[int, int]) -> No
 
 @pytest.mark.parametrize("valid", EMPTY)
 @pytest.mark.parametrize("coalesce", ["row", "elem"])
-def test_tables_are_not_asked(coalesce: str, valid: tuple[int, int]) -> None:
+def test_tables_are_not_queried(coalesce: str, valid: tuple[int, int]) -> None:
     """The indices lie far outside, and the table is narrower than the tile: neither matters."""
     rows, cols = valid
     indices: Any = value(max(rows, 1), max(cols, 1), "i32", np.full(max(rows, 1) * max(cols, 1), 9999))

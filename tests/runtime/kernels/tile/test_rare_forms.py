@@ -40,7 +40,7 @@ def test_of_two_tiles_of_one_size_the_second_is_the_vector(dynamic: bool, backen
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_columns_one_behind_the_other_are_no_copies(dynamic: bool) -> None:
+def test_consecutive_columns_are_no_copies(dynamic: bool) -> None:
     """A row of 32 bytes in a tile whose columns are contiguous: its first value counts."""
     a, v = (RNG.integers(-50, 50, (16, cols)).astype(np.float32) for cols in (24, 8))
     found = run(
@@ -207,7 +207,7 @@ def test_lists_of_scales(shape: tuple[int, int], valid: tuple[int, int], axis: i
 
 
 @pytest.mark.parametrize("strides", [(8, 1), (10, 1), (1, 4)])
-def test_only_rows_behind_each_other_are_a_list(strides: tuple[int, int]) -> None:
+def test_only_consecutive_rows_are_a_list(strides: tuple[int, int]) -> None:
     fmt = format_of("f32")
     arena = Arena.from_array(np.arange(64, dtype=np.float32))
     memref = MemRef(arena.pointer(4, fmt.storage), (4, 8), strides, fmt)

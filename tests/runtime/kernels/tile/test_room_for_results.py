@@ -276,7 +276,7 @@ def test_the_rest_of_a_filled_tile() -> None:
     assert (same.array.view(np.int32) == np.arange(15).reshape(3, 5)).all()
 
 
-def test_columns_one_behind_the_other() -> None:
+def test_consecutive_columns() -> None:
     dst = value(2, 7)
     fill.concatenate(value(2, 3), value(2, 4), dst)
     assert dst.array.tolist() == [[0, 1, 2, 0, 1, 2, 3], [3, 4, 5, 4, 5, 6, 7]]

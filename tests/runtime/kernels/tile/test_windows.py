@@ -41,7 +41,7 @@ def test_a_window_that_only_a_run_knows(row: int, col: int) -> None:
 
 @pytest.mark.parametrize("row", [0, 4, 5])
 @pytest.mark.parametrize("col", [0, 8, 9])
-def test_a_place_that_only_a_run_knows(row: int, col: int) -> None:
+def test_a_location_that_only_a_run_knows(row: int, col: int) -> None:
     part = tile("s", "f32", OLD[:4, :8])
     text = "pto.tinsert ins(%s, %row, %col : {s}, index, index) outs(%d : {d})"
     numbers = {"row": ("index", row), "col": ("index", col)}

@@ -62,7 +62,7 @@ def test_loop_registers_are_the_outer_loops() -> None:
     assert run(body, source, 256)[: len(want)].tolist() == want
 
 
-def test_the_pad_value_stands_in_a_register() -> None:
+def test_the_pad_value_is_in_a_register() -> None:
     body = f"""
       %pad = arith.constant -7 : i16
       pto.set_mov_pad_val %pad : i16
