@@ -19,7 +19,7 @@ import json, sys, time
 root, number = sys.argv[1], int(sys.argv[2])
 if root == "mlir":
     before = time.process_time()
-    import xdsl.dialects.builtin, xdsl.irdl
+    import xdsl.dialects.builtin, xdsl.dialects.func, xdsl.irdl, xdsl.parser
     xdsl_loaded = time.process_time()
     from pto_dialect.integrations.builders import install
     install(force=True, quiet=True)

@@ -100,6 +100,8 @@ def _no_flags(read: Callable[[list[str]], Attribute | None]) -> Attribute | None
     return read(["none"])
 
 
+FLAGGED = frozenset(["fastmath", "overflowFlags"])
+"""The properties that :func:`complete_flags` may change."""
 _FLAGS = (("fastmath", "#arith.fastmath", _fastmath), ("overflowFlags", "#arith.overflow", _overflow))
 
 

@@ -251,10 +251,14 @@ def int_list(attr: Attribute | None) -> list[int] | None:
     return None
 
 
+_INDICES = -(1 << 63), (1 << 64) - 1
+
+
 def literals_of(type_: builtin.IntegerType | builtin.IndexType) -> tuple[int, int]:
     """The least and the greatest literal of an integer type; one without a sign has those of both kinds."""
-    width = type_.width.data if isinstance(type_, builtin.IntegerType) else 64
-    signedness = type_.signedness.data if isinstance(type_, builtin.IntegerType) else builtin.Signedness.SIGNLESS
+    if isinstance(type_, builtin.IndexType):
+        return _INDICES
+    width, signedness = type_.width.data, type_.signedness.data
     least = 0 if signedness is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
     bits = max(width - 1, 0) if signedness is builtin.Signedness.SIGNED else width
     return least, (1 << bits) - 1

@@ -165,8 +165,12 @@ class ConstantOp(GeneratedOp):
         return found.value
 
 
+_WHOLE = (xb.IndexType, xb.IntegerType)
+
+
 def _number(of: Any, value: Any) -> Any:
-    if isinstance(of, Attribute) and isinstance(of._x, xb.AnyFloat) and isinstance(value, int):
+    is_whole = isinstance(of, Attribute) and type(of._x) in _WHOLE
+    if not is_whole and isinstance(of, Attribute) and isinstance(of._x, xb.AnyFloat) and isinstance(value, int):
         raise ValueError(f"a constant of type {of} is a float, found {value!r}")
     if not hasattr(type(value), "__index__"):
         raise TypeError(f"the value of a constant is a number or an attribute, found {type(value).__name__}")

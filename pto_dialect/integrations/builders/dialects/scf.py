@@ -43,7 +43,8 @@ class ForOp(GeneratedOp):
     @property
     def body(self) -> Block:
         """The block."""
-        return self.regions[0].blocks[0]
+        block = self._x.regions[0].first_block
+        return self.regions[0].blocks[0] if block is None else Block(block)
 
     @property
     def induction_variable(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -16,7 +16,7 @@ from pto_dialect.ir.core.attribute_text import attribute_text
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
 from pto_dialect.ir.core.location import set_extent
 from pto_dialect.ir.core_dialects.core_ops import CLOSED_DIALECTS, UNMODELLED
-from pto_dialect.syntax.generic_form import complete_flags, infer_segments
+from pto_dialect.syntax.generic_form import FLAGGED, complete_flags, infer_segments
 
 from .context import Location, any_context, need_location
 from .errors import MLIRError
@@ -41,6 +41,27 @@ def _makes_directly(cls: type[Operation], stated: frozenset[str]) -> bool:
     definition = cls.get_irdl_definition()
     filled = [*definition.properties.items(), *definition.attributes.items()]
     return all(name in stated for name, one in filled if one.default_value is not None)
+
+
+class _Way(NamedTuple):
+    """How operations of a class are made: whether it is of the dialect ``pto``, the names of its properties, whether
+    flags are among them, those that every operation has, and whether creating one with these fills in nothing."""
+
+    is_pto: bool
+    declared: frozenset[str]
+    flagged: bool
+    usual: dict[str, Attribute]
+    directly: bool
+
+
+@cache
+def _way(cls: type[Operation]) -> _Way:
+    if issubclass(cls, PtoOp):
+        return _Way(True, frozenset(), False, {}, _makes_directly(cls, frozenset()))
+    declared = core_properties(cls)
+    usual: dict[str, Attribute] = {}
+    complete_flags(cls.name, declared, usual)
+    return _Way(False, declared, not FLAGGED.isdisjoint(declared), usual, _makes_directly(cls, frozenset(usual)))
 
 
 def canonical_attributes(cls: type[PtoOp], attributes: dict[str, Attribute]) -> None:
@@ -82,7 +103,8 @@ def create(
         attributes["op_name__"] = StringAttr(name)
     elif name.startswith("pto."):
         assert issubclass(cls, PtoOp)
-        canonical_attributes(cls, attributes)
+        if attributes:
+            canonical_attributes(cls, attributes)
         if signature(cls).segmented and "operandSegmentSizes" not in attributes:
             sizes = infer_segments(cls, len(operands), len(results))
             if sizes is None:
@@ -104,13 +126,18 @@ def assemble(
     successors: Sequence[Block] = (),
 ) -> Operation:
     """Returns a new operation of a class, without a location and in no block."""
+    way = _way(cls)
     properties: dict[str, Attribute] = {}
-    if not issubclass(cls, PtoOp):
-        declared = core_properties(cls)
-        for key in [key for key in attributes if key in declared]:
+    directly = way.directly
+    if attributes and not way.is_pto:
+        for key in [key for key in attributes if key in way.declared]:
             properties[key] = attributes.pop(key)
-        complete_flags(cls.name, declared, properties)
-    if successors or not _makes_directly(cls, frozenset(properties)):
+        if way.flagged:
+            complete_flags(cls.name, way.declared, properties)
+        directly = directly or _makes_directly(cls, frozenset(properties))
+    elif way.usual:
+        properties.update(way.usual)
+    if successors or not directly:
         op = cls.create(
             operands=operands,
             result_types=results,

@@ -16,7 +16,7 @@ from pto_dialect.ir.core.base import is_pto
 from pto_dialect.ir.core.location import SourceLoc, share_location, span_of
 from pto_dialect.nesting import make_room
 
-from .attributes import NamedAttribute, unwrap, wrap
+from .attributes import Attribute, NamedAttribute, unwrap, wrap
 from .build import core_properties, create, insert, locate
 from .context import Context, Location, need_location
 from .errors import MLIRError
@@ -29,6 +29,7 @@ from .structure import (
     ListView,
     Operands,
     Region,
+    Value,
     Values,
     block_in,
     context_of,
@@ -354,7 +355,7 @@ class Operation(OperationBase):
             raise TypeError(f"the name of an operation is a string, found {type(name).__name__}")
         need_location(loc)
         for what, given in (("operands", operands), ("results", results), ("successors", successors)):
-            if given is not None and not isinstance(given, Iterable):
+            if given is not None and type(given) is not list and not isinstance(given, Iterable):
                 raise TypeError(f"the {what} of {name} are a list, found {type(given).__name__}")
         if attributes is not None and not isinstance(attributes, Mapping):
             raise TypeError(f"the attributes of {name} are a dictionary, found {type(attributes).__name__}")
@@ -362,11 +363,17 @@ class Operation(OperationBase):
             raise TypeError(f"the regions of {name} are a number, found {type(regions).__name__}")
         made = create(
             name,
-            [value_of(one, f"operand {number} of {name}") for number, one in enumerate(operands or ())],
-            [unwrap(one, f"a result type of {name}") for one in results or ()],
-            {key: unwrap(one, f"attribute {key!r} of {name}") for key, one in (attributes or {}).items()},
-            [XRegion() for _ in range(regions)],
-            [block_in(one) for one in successors or ()],
+            [
+                one._x if isinstance(one, Value) else value_of(one, f"operand {number} of {name}")
+                for number, one in enumerate(operands or ())
+            ],
+            [
+                one._x if isinstance(one, Attribute) else unwrap(one, f"a result type of {name}")
+                for one in results or ()
+            ],
+            {key: unwrap(one, f"attribute {key!r} of {name}") for key, one in attributes.items()} if attributes else {},
+            [XRegion() for _ in range(regions)] if regions else (),
+            [block_in(one) for one in successors] if successors else (),
         )
         locate(made, loc)
         insert(made, ip)

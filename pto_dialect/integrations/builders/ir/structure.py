@@ -229,6 +229,8 @@ def wrap_result(value: SSAValue) -> OpResult:
 def value_of(value: Any, what: str = "an operand") -> SSAValue:
     """Returns the value, or the only result of an operation. Raises ``TypeError`` for anything else and ``ValueError``
     for an operation with no result or several."""
+    if isinstance(value, Value):
+        return value._x
     found = getattr(value, "_x", None)
     if isinstance(found, SSAValue):
         return found
