@@ -17,6 +17,7 @@ from pto_dialect.syntax.types.parser import intern_type, parse_type
 from .attributes import DYNAMIC, WRAPPERS, Attribute, StridedLayoutAttr, _plain, unwrap, whole, wrap, wraps
 from .context import Context, Location, need_context
 from .errors import MLIRError
+from .layouts import LayoutError, packed_strides, strides_of, with_layout
 from .texts import plain_text
 
 
@@ -24,8 +25,9 @@ def read_type(text: str) -> XAttribute:
     """Returns the type with this text. Raises ``MLIRError`` where there is none."""
     plain = plain_text(text, "asm").strip()
     try:
-        return parse_type(plain)
-    except TypeSyntaxError as error:
+        found = parse_type(plain)
+        return intern_type(with_layout(found)) if isinstance(found, xb.MemRefType) else found
+    except (TypeSyntaxError, LayoutError) as error:
         raise MLIRError(f"cannot read the type {text!r}: {error}") from None
 
 
@@ -245,7 +247,11 @@ class MemRefType(ShapedType):
         memory_space: Attribute | None = None,
         loc: Location | None = None,
     ) -> MemRefType:
-        """Returns the type of a memref."""
+        """Returns the type of a memref. Raises ``MLIRError`` for a layout of another rank."""
+        if layout is not None:
+            stated = unwrap(layout, "the layout of a memref")
+            if not isinstance(stated, (xb.StridedLayoutAttr, xb.AffineMapAttr)):
+                raise TypeError(f"the layout of a memref has strides or is an affine map, found {layout}")
         dims = "".join("?x" if one < 0 else f"{one}x" for one in _sizes(shape, "a memref"))
         parts = [f"{dims}{element_type}", *(str(one) for one in (layout, memory_space) if one is not None)]
         return wrap(read_type(f"memref<{', '.join(parts)}>"))
@@ -268,18 +274,17 @@ class MemRefType(ShapedType):
         Numbers that are known at run time only are ``ShapedType.get_dynamic_stride_or_offset()``.
 
         Raises:
-            RuntimeError: the layout is an affine map.
+            RuntimeError: the layout is an affine map that is no sum of multiples of its dimensions.
         """
         layout = self.layout
         if layout is None:
-            strides, step = [], 1
-            for size in reversed(self.shape):
-                strides.insert(0, step)
-                step = DYNAMIC if DYNAMIC in (size, step) else size * step
-            return strides, 0
-        if not isinstance(layout, StridedLayoutAttr):
-            raise RuntimeError(f"{shortened(str(self))} has no strides and offset: its layout is an affine map")
-        return layout.strides, layout.offset
+            return packed_strides(self.shape), 0
+        if isinstance(layout, StridedLayoutAttr):
+            return layout.strides, layout.offset
+        found = strides_of(layout._x.data) if isinstance(layout._x, xb.AffineMapAttr) else None
+        if found is None:
+            raise RuntimeError(f"{shortened(str(self))} has no strides and offset: its layout is no sum of multiples")
+        return found
 
 
 @wraps(xb.VectorType)

@@ -7,9 +7,13 @@ import pytest
 from pto_dialect.integrations.builders import ir
 from pto_dialect.integrations.builders.dialects import func
 from pto_dialect.integrations.builders.ir import (
+    Attribute,
     Context,
+    F32Type,
     InsertionPoint,
     Location,
+    MemRefType,
+    MLIRError,
     Module,
     RankedTensorType,
     ShapedType,
@@ -40,15 +44,46 @@ def context() -> Iterator[None]:
         ("memref<3x?x4xf32>", [DYNAMIC, 4, 1], 0),
         ("memref<4x8xf32, strided<[16, 2], offset: 3>>", [16, 2], 3),
         ("memref<4x8xf32, strided<[?, 1], offset: ?>>", [DYNAMIC, 1], DYNAMIC),
+        ("memref<4x8xf32, affine_map<(i, j) -> (i * 16 + j)>>", [16, 1], 0),
+        ("memref<4x8xf32, affine_map<(i, j) -> (2 * (i * 8 + j) + 3)>>", [16, 2], 3),
+        ("memref<4x8xf32, affine_map<(i, j)[s, t] -> (i * s + j + t)>>", [DYNAMIC, 1], DYNAMIC),
+        ("memref<4x8xf32, affine_map<(i, j) -> (j)>>", [0, 1], 0),
+        ("memref<4x?xf32, affine_map<(i, j) -> (i, j)>>", [DYNAMIC, 1], 0),
     ],
 )
 def test_strides_and_offset_of_a_memref(memref: str, strides: list[int], offset: int) -> None:
     assert Type.parse(memref).get_strides_and_offset() == (strides, offset)
 
 
-def test_memref_with_a_map_has_no_strides() -> None:
-    with pytest.raises(RuntimeError, match="its layout is an affine map"):
-        Type.parse("memref<4x8xf32, affine_map<(i, j) -> (j, i)>>").get_strides_and_offset()
+@pytest.mark.parametrize("results", ["j, i", "i floordiv 2 + j", "i mod 2 + j", "i floordiv 2, j"])
+def test_memref_with_another_map_has_no_strides(results: str) -> None:
+    memref = Type.parse(f"memref<4x8xf32, affine_map<(i, j) -> ({results})>>")
+    with pytest.raises(RuntimeError, match="its layout is no sum of multiples"):
+        memref.get_strides_and_offset()
+
+
+def test_a_layout_has_strides_or_is_a_map() -> None:
+    with pytest.raises(TypeError, match="the layout of a memref has strides or is an affine map, found 3 : i32"):
+        MemRefType.get([4, 8], F32Type.get(), Attribute.parse("3 : i32"))
+
+
+def test_an_identity_is_no_layout() -> None:
+    assert str(Type.parse("memref<4x?xf32, affine_map<(i, j) -> (i, j)>, 3>")) == "memref<4x?xf32, 3>"
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ("strided<[8]>", "the layout has 1 strides for a shape of 2 dimensions"),
+        ("strided<[8, 1, 1]>", "the layout has 3 strides for a shape of 2 dimensions"),
+        ("affine_map<(i) -> (i)>", "the affine map of the layout has 1 dimensions, the shape 2"),
+    ],
+)
+def test_a_layout_has_the_rank_of_the_shape(layout: str, message: str) -> None:
+    with pytest.raises(MLIRError, match=message):
+        Type.parse(f"memref<4x8xf32, {layout}>")
+    with pytest.raises(MLIRError, match=message):
+        MemRefType.get([4, 8], F32Type.get(), Attribute.parse(layout))
 
 
 def test_numbers_of_a_layout() -> None:
