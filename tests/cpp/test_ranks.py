@@ -43,9 +43,9 @@ RANKS, ROWS, COLS = 3, 6, 40
 PARTS = np.arange(RANKS * ROWS * COLS, dtype=np.float32).reshape(RANKS, ROWS, COLS)
 
 
-def run(statement: str, whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def run(statement: str, whole: np.ndarray, target: str = "a2a3") -> tuple[np.ndarray, np.ndarray]:
     """The whole tensor and the parts of all ranks after a statement."""
-    kernel = pto_dialect.compile_cpp(KERNEL, defines={"STATEMENT": statement})
+    kernel = pto_dialect.compile_cpp(KERNEL, defines={"STATEMENT": statement}, target=target)
     whole, parts = whole.reshape(-1).copy(), PARTS.reshape(-1).copy()
     tensors = {"whole": whole, "parts": parts, "workspace": np.zeros(64, np.uint8)}
     pto_dialect.run(kernel.module, {**tensors, "ranks": RANKS, "rows": ROWS, "cols": COLS})
@@ -123,6 +123,26 @@ def test_a_transfer_takes_the_session_that_was_built(statement: str) -> None:
     given = -np.arange(PARTS.size, dtype=np.float32)
     _, parts = run(statement, given)
     assert all(part.reshape(-1).tolist() == given[: ROWS * COLS].tolist() for part in parts)
+
+
+OFFSET = "comm::sdma::SdmaBaseConfig config{1024, DISTANCE * sizeof(float), 1};"
+WITH_OFFSET = BUILT.replace("other)", "other, 0, config)")
+
+
+@pytest.mark.parametrize("distance", ["80", "(rows * cols / ranks)"])
+@pytest.mark.parametrize(("name", "target"), [("TPUT", "a2a3"), ("TGET", "a2a3"), ("TPUT", "a5"), ("TGET", "a5")])
+def test_the_offset_of_a_session_moves_both_tensors(name: str, target: str, distance: str) -> None:
+    """But for ``TPUT_ASYNC`` on a5, which stores through the vector core."""
+    moved = "Part from = part(whole, 1, 40); Part to = part(parts, 1, 40);"
+    statement = (
+        f"{OTHER} {OFFSET.replace('DISTANCE', distance)} {WITH_OFFSET}; {moved} comm::{name}_ASYNC(to, from, other)"
+    )
+    given = -np.arange(1, PARTS.size + 1, dtype=np.float32)
+    _, parts = run(statement, given, target)
+    first = 0 if (name, target) == ("TPUT", "a5") else 80
+    wanted = PARTS.reshape(-1).copy()
+    wanted[first : first + 40] = given[first : first + 40]
+    assert parts.reshape(-1).tolist() == wanted.tolist()
 
 
 def test_a_transfer_without_the_session_of_a_branch_ends_the_run() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SESSION = "!pto.async_session"
 _CONTEXT = "!pto.prefetch_async_context"
 _WORKSPACE = "!pto.ptr<ui8, gm>"
-_SETTINGS = ("sync_id", "block_bytes", "comm_block_offset", "queue_num", "channel_group_idx")
+_SETTINGS = ("sync_id", "block_bytes", "queue_num", "channel_group_idx")
 _ANY_CHANNEL = 0xFFFFFFFF
 _BUILT_BEFORE = "call BuildAsyncSession before the transfer, with one scratch tile and one workspace for all branches"
 

@@ -98,7 +98,7 @@ struct AsyncSession {
     DmaEngine engine = DmaEngine::SDMA;
     bool valid = false;
     uint32_t destRankId = 0;
-    uint64_t handle = 0;
+    uint64_t handle = 0, commBlockOffset = 0;
     struct pto_object {
         static constexpr pto_detail::Text make() { return pto_detail::Text() << "session:"; }
     };
@@ -122,8 +122,8 @@ PTO_INTERNAL bool BuildAsyncSession(PtoT &scratch, uint8_t *workspace, AsyncSess
                                     const sdma::SdmaBaseConfig &config = {},
                                     uint32_t group = sdma::kAutoChannelGroupIdx)
 {
-    return session.begin<Engine>(scratch, workspace, id, config.block_bytes, config.comm_block_offset, config.queue_num,
-                                 group);
+    session.commBlockOffset = config.comm_block_offset;
+    return session.begin<Engine>(scratch, workspace, id, config.block_bytes, config.queue_num, group);
 }
 template <DmaEngine Engine>
 PTO_INTERNAL bool BuildAsyncSession(uint8_t *workspace, AsyncSession &session)

@@ -87,21 +87,34 @@ PTO_INTERNAL RecordEvent TREDUCE(PtoP &group, PtoG &tensor, PtoT &acc, PtoT &pin
 PTO_TRIGGERED(TREDUCE, (PtoP &group, PtoG &, PtoT &tile, PtoT &, ReduceOp), pto_trigger_own(group, tile, context))
 PTO_TRIGGERED(TREDUCE, (PtoP &group, PtoG &, PtoT &tile, PtoT &, PtoT &, ReduceOp), pto_trigger_own(group, tile, context))
 
-#define PTO_ASYNC(Name)                                                                                    \
+// SDMA moves both tensors by the offset of the session, but for TPUT_ASYNC on a5, which goes through the vector core.
+template <DmaEngine Engine, bool IsPut, GlobalObject PtoG>
+PTO_INTERNAL PtoG pto_moved(const PtoG &tensor, const AsyncSession &session)
+{
+#if defined(PTO_NPU_ARCH_A5)
+    if constexpr (IsPut)
+        return tensor;
+#endif
+    PtoG moved = tensor;
+    if constexpr (Engine == DmaEngine::SDMA)
+        moved.SetAddr(tensor.data() + session.commBlockOffset / sizeof(typename PtoG::RawDType));
+    return moved;
+}
+
+#define PTO_ASYNC_FORM(Name, IsPut, Parameters, ...)                                                       \
     template <DmaEngine Engine = DmaEngine::SDMA, GlobalObject PtoD, GlobalObject PtoA, Awaited... Events> \
-    PTO_INTERNAL AsyncEvent Name(PtoD &dst, PtoA &src, const AsyncSession &session, Events &...events)     \
+    PTO_INTERNAL AsyncEvent Name(PtoD &dst, PtoA &src, PTO_ARGUMENTS Parameters, Events &...events)        \
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
-        return {pto_detail::query<uint64_t>(PTO_NAMED(#Name, pto_detail::Mode<"engine", Engine>), dst, src, session), Engine}; \
-    }                                                                                                      \
-    template <DmaEngine Engine = DmaEngine::SDMA, GlobalObject PtoD, GlobalObject PtoA, Awaited... Events> \
-    PTO_INTERNAL AsyncEvent Name(PtoD &dst, PtoA &src, const AsyncSession &session, uint32_t peer, Events &...events) \
-    {                                                                                                      \
-        (events.Wait(), ...);                                                                              \
-        return {pto_detail::query<uint64_t>(PTO_NAMED(#Name, pto_detail::Mode<"engine", Engine>), dst, src, session, peer), \
+        return {pto_detail::query<uint64_t>(PTO_NAMED(#Name, pto_detail::Mode<"engine", Engine>),          \
+                                            pto_moved<Engine, IsPut>(dst, session),                        \
+                                            pto_moved<Engine, IsPut>(src, session), __VA_ARGS__),          \
                 Engine};                                                                                   \
     }
-PTO_ASYNC(TPUT_ASYNC)
-PTO_ASYNC(TGET_ASYNC)
+#define PTO_ASYNC(Name, IsPut)                                                     \
+    PTO_ASYNC_FORM(Name, IsPut, (const AsyncSession &session), session)            \
+    PTO_ASYNC_FORM(Name, IsPut, (const AsyncSession &session, uint32_t peer), session, peer)
+PTO_ASYNC(TPUT_ASYNC, true)
+PTO_ASYNC(TGET_ASYNC, false)
 
 } // namespace pto::comm
