@@ -8,12 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from pto_dialect.targets.backend import Backend
 
 from .api import CompiledKernel, compile
 from .errors import BindingError, NoValueError, ProgramError, located, takes_text
 from .memory.spaces import Array
+from .run.arguments import argument_format
 from .run.per_core import launcher_value
 from .run.rank_processes import run_ranks_apart
 from .run.ranks import Part
@@ -84,7 +86,8 @@ def run_ranks(
         for name, array in mine.items():
             array[...] = windows[name][rank]
     values = [
-        {name: _value(name, bound[name], rank, shared, world) for name in kernel.arguments} for rank in range(ranks)
+        {name: _value(name, type_, bound[name], rank, shared, world) for name, type_ in kernel.types}
+        for rank in range(ranks)
     ]
     parts = [Part(kernel.kernel, list(mine.values()), blocks) for mine in values]
     try:
@@ -114,7 +117,9 @@ def _with_known(kernel: CompiledKernel, arguments: Mapping[str, Any]) -> dict[st
     return values
 
 
-def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array]], world: World) -> Any:
+def _value(
+    name: str, type_: Attribute, value: Any, rank: int, shared: Sequence[Mapping[str, Array]], world: World
+) -> Any:
     """Returns the value of an argument on one rank."""
     if isinstance(value, Window):
         peer = (rank + value.shift) % world.ranks if value.rank is None else value.rank
@@ -122,12 +127,18 @@ def _value(name: str, value: Any, rank: int, shared: Sequence[Mapping[str, Array
             raise BindingError(f"argument {name}: there is no window {value.name} of rank {peer}", name)
         return shared[peer][value.name]
     if isinstance(value, RankConstant):
-        return {"context": world.context(rank), "rank": rank, "ranks": world.ranks}[value.text]
+        return {"context": _context(type_, world.context(rank)), "rank": rank, "ranks": world.ranks}[value.text]
     if isinstance(value, list | tuple):
         if len(value) != world.ranks:
             raise BindingError(f"argument {name} has {len(value)} values for {world.ranks} ranks", name)
         return value[rank]
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _context(type_: Attribute, numbers: Array) -> Array:
+    """Returns a context, which has numbers of two widths, as the integers that an argument takes."""
+    fmt = argument_format(type_)
+    return numbers if fmt is None or fmt.kind == "float" else numbers.view(fmt.storage)
 
 
 def _outputs(values: Mapping[str, Any], returned: Sequence[Any]) -> dict[str, Any]:

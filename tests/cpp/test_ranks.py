@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import pto_dialect
+from pto_dialect import ranks
 from pto_dialect.cpp.kernel import CppError
 from pto_dialect.runtime.errors import ProgramError
 from tools.pto_run import main as pto_run
@@ -279,3 +280,56 @@ def test_a_task_of_the_run_time_adds_the_window_of_the_next_rank(
     assert done.exit_code == 0, done.output
     for rank in range(3):
         assert np.load(f"y{rank}.npy").reshape(-1).tolist() == (values[rank] + values[(rank + 1) % 3] + 1).tolist()
+
+
+CONTEXT = """\
+#include <pto/pto-inst.hpp>
+#include "platform_comm/comm_context.h"
+
+extern "C" __global__ AICORE void k(__gm__ CommContext *context, __gm__ int32_t *mine, __gm__ TYPE *out) {
+  int next = (context->rankId + 1) % context->rankNum;
+  uint64_t offset = reinterpret_cast<uint64_t>(mine) - context->windowsIn[context->rankId];
+  out[0] = reinterpret_cast<__gm__ int32_t *>(context->windowsIn[next] + offset)[0];
+  out[1] = context->FIELD;
+}
+"""
+
+
+@pytest.mark.parametrize("field", ["rankNum", "winSize"])
+def test_a_context_has_fields_of_two_widths(field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first field that a kernel reads decides how it takes the context: here one of 32 bits."""
+    monkeypatch.chdir(tmp_path)
+    Path("k.cpp").write_text(CONTEXT)
+    np.save("x.npy", np.array([[10], [20], [30]], np.int32))
+    words = ["k.cpp", "-D", f"FIELD={field}", "-D", "TYPE=int64_t", "--ranks", "3", "--window", "win=split:x.npy"]
+    words += ["--arg", "context=context", "--arg", "mine=win", "--arg", "out=zeros:i64:2", "--out", "out=y{rank}.npy"]
+    done = CliRunner().invoke(pto_run, words)
+    assert done.exit_code == 0, done.output
+    for rank in range(3):
+        next_, size = np.load(f"y{rank}.npy").tolist()
+        assert next_ == (20, 30, 10)[rank]
+        assert size == 3 if field == "rankNum" else size >= 4
+    kernel = pto_dialect.compile_cpp(CONTEXT, defines={"FIELD": field, "TYPE": "int64_t"})
+    arguments = {"context": ranks.CONTEXT, "mine": ranks.Window("win"), "out": np.zeros(2, np.int64)}
+    results = ranks.run_ranks(kernel.module, arguments, 3, {"win": np.load("x.npy")})
+    assert [result["out"][0] for result in results] == [20, 30, 10]
+
+
+PASSED_ON = """\
+#include <pto/pto-inst.hpp>
+
+template <typename T, int Count>
+__global__ AICORE void k(__gm__ T *mine, __gm__ int64_t *out, int n) {
+  uint64_t address = reinterpret_cast<uint64_t>(mine);
+  out[0] = reinterpret_cast<__gm__ T *>(address + n * sizeof(T))[0] * Count;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "element"),
+    [("float", "f32"), ("half", "f16"), ("int32_t", "i32"), ("uint8_t", "i8"), ("int64_t", "i64"), ("short", "i16")],
+)
+def test_a_pointer_that_only_its_address_is_read_of_has_the_declared_elements(type_: str, element: str) -> None:
+    text = pto_dialect.compile_cpp(PASSED_ON, entry=f"k<{type_}, 3>").text
+    assert f"%mine: !pto.ptr<{element}>" in text

@@ -107,7 +107,7 @@ class _RankSession(Session):
 
     def of_ranks(self, value: Window | RankContext) -> Held:
         if isinstance(value, RankContext):
-            return Held("context", format_of("i64"), self.world.memory.context(value.rank))
+            return Held("context", format_of("i64"), self.world.memory.context(value.rank), record=True)
         return self.world.windows[value.name, value.rank]
 
     def read_windows(self) -> dict[str, Held]:

@@ -53,17 +53,19 @@ class Bound(NamedTuple):
 
 class Held(NamedTuple):
     """A buffer in memory that several launches share: storage units of element type ``fmt``; ``parts`` and
-    ``write_back`` as in ``Bound``."""
+    ``write_back`` as in ``Bound``. A ``record`` has integers of several widths, and a kernel may take it as any."""
 
     name: str
     fmt: Format
     array: Array
     parts: By | None = None
     write_back: Stored | None = None
+    record: bool = False
 
     def fitted(self, needed: Format, shape: Shape | None) -> Array:
         """The same memory as elements of ``needed`` in ``shape``; raises ``BindingError`` if it is other data."""
-        if not same_elements(self.fmt, needed):
+        is_integer = needed.kind != "float" and needed.elements == 1
+        if not same_elements(self.fmt, needed) and not (self.record and is_integer):
             raise BindingError(f"buffer {self.name} has {self.fmt.name} elements, not {needed.name}")
         array = self.array.view(needed.storage)
         if shape is None or array.shape == shape:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.runtime.compile.generator import Generator
@@ -205,6 +206,8 @@ def test(op: PtoOp, g: Generator) -> None:
 @kernel("pto.comm.build_async_session", "pto.make_prefetch_async_context", "pto.get_prefetch_async_session")
 def session(op: PtoOp, g: Generator) -> None:
     """A session of asynchronous transfers, which has no content."""
+    if integer_attribute(op, "comm_block_offset"):
+        raise g.error("unmodelled", "a session whose comm_block_offset moves its transfers cannot be executed", op)
     g.define(op.results[0], "None")
 
 

@@ -142,3 +142,18 @@ def test_what_a_wait_waits_for(compare: str, good: int, bad: int) -> None:
     with pytest.raises(ProgramError) as caught:
         signal(wait, bad)
     assert caught.value.rule == "sync-deadlock"
+
+
+@pytest.mark.parametrize(("offset", "fails"), [(0, False), (64, True)])
+def test_a_session_with_an_offset_is_refused(offset: int, fails: bool) -> None:
+    """The offset moves both addresses of a transfer, which a run does not do."""
+    workspace = "%ws = pto.castptr %p0 : !pto.ptr<f32> -> !pto.ptr<ui8>"
+    session = (
+        f"%s = pto.comm.build_async_session(%t, %ws : {TILE}, !pto.ptr<ui8>)"
+        f" {{comm_block_offset = {offset} : i64}} -> !pto.async_session"
+    )
+    if not fails:
+        run(f"{workspace}\n{session}", numbers(1))
+        return
+    with pytest.raises(ProgramError, match="comm_block_offset moves its transfers cannot be executed"):
+        run(f"{workspace}\n{session}", numbers(1))
