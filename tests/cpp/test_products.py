@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pto_dialect
 from pto_dialect import parse
 from pto_dialect.cpp.kernel import compile_kernel
 from pto_dialect.cpp.options import CppOptions
+from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.passes.forms.level2 import ToLevel2Pass
 from pto_dialect.runtime.run.machine import RunOptions
@@ -96,3 +98,27 @@ def test_what_the_manual_forbids_is_named_in_terms_of_cpp(old: str, new: str, me
     result = run_command("pto-opt", [str(tmp_path / "k.cpp"), "--verify-only"])
     shown = result.stderr.decode()
     assert (result.exit_code, f": error: {message}" in shown) == (1, True), shown
+
+
+PART = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+
+__global__ AICORE void k(__gm__ float *out) {
+  TileLeft<half, 16, 32> left;
+  TileRight<half, 32, 64> right;
+  TileAcc<float, 32, 64, -1, -1> product(16, 64);
+  TASSIGN(left, 0x0);
+  TASSIGN(right, 0x0);
+  TASSIGN(product, 0x0);
+  TMATMUL(product, left, right);
+}
+"""
+
+
+def test_a_product_fills_the_valid_part_of_its_tile() -> None:
+    """The accumulator has more rows than the product, and a constructor states which of them are valid."""
+    kernel = pto_dialect.compile_cpp(PART)
+    found = [one for one in pto_dialect.check(kernel.text).diagnostics if one.severity is Severity.ERROR]
+    assert not found
+    assert "valid=16x64" in kernel.text

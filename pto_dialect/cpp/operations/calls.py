@@ -298,7 +298,13 @@ def _resized(tile: Tile, row: int | str | Operand, col: int | str | Operand, emi
     if any(isinstance(size, int) and size > room for size, room in zip(sizes, (tile.rows, tile.cols), strict=True)):
         return tile
     row, col = (old if is_same(old, new, emitter) else new for old, new in zip(tile.valid, sizes, strict=True))
-    return tile._replace(valid=(row, col))
+    return tile._replace(valid=(_stated(row, tile.rows), _stated(col, tile.cols)))
+
+
+def _stated(size: int | str | Operand, room: int) -> int | str | Operand:
+    """Returns a size as a number where it is constant and less than the tile has: types state it in products."""
+    known = number_of(size)
+    return size if known is None or known == room else known
 
 
 def _is_packed(tile: Tile) -> bool:
