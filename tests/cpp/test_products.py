@@ -121,4 +121,4 @@ def test_a_product_fills_the_valid_part_of_its_tile() -> None:
     kernel = pto_dialect.compile_cpp(PART)
     found = [one for one in pto_dialect.check(kernel.text).diagnostics if one.severity is Severity.ERROR]
     assert not found
-    assert "valid=16x64" in kernel.text
+    assert "acc, 32x64xf32, valid=16x?" in kernel.text
