@@ -2,8 +2,8 @@
 
 The plain ones are loops over small tiles or one tile operation for everything. By hand are base tiles of 128 x 256
 sums, panels of several steps along k in two buffers of L1, and two halves of L0, on one core (cycle_programs.py);
-their scales of microscaling products are loaded once for all. Sizes that no public kernel has are compared with their
-bound only.
+their scales of microscaling products are loaded once for all. By hand, sizes that are no multiples of these tiles are
+padded to such, and one row is computed as 16.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def _square(size: int, element: str, chip: str) -> Kernel:
 
 
 def _ragged(m: int, n: int, k: int, chip: str) -> Kernel:
-    return _plain(f"f16 {m}x{k} · {k}x{n} in one operation", Plain(m, n, k, target=chip), chip, None)
+    steps = 4 if k > 640 else 5
+    rows, cols, depth = (-(-size // unit) * unit for size, unit in ((m, 128), (n, 256), (k, 128 * steps)))
+    hand = Product(rows, depth, cols, "f16", "f32", (1, 1), (128, 64, 256), steps, chip=chip)
+    return _plain(f"f16 {m}x{k} · {k}x{n} in one operation", Plain(m, n, k, target=chip), chip, hand)
 
 
 def _kind(name: str, one: Kind, hand: Product | None) -> Kernel:
@@ -90,7 +93,8 @@ def _batch(batch: int, m: int, n: int, k: int, chip: str) -> Kernel:
 
 def _row(n: int, k: int, chip: str) -> Kernel:
     one = Kind("tgemv", m=1, n=64, k=64, tiles=(1, n // 64, k // 64), target=chip)
-    return _kind(f"f16 row of {k} · {k}x{n} in 64² tiles", one, None)
+    hand = Product(16, k, n, "f16", "f32", (1, 1), (16, 64, 256), 4, chip=chip)
+    return _kind(f"f16 row of {k} · {k}x{n} in 64² tiles", one, hand)
 
 
 def _dequantised(m: int, n: int, k: int, chip: str) -> Kernel:

@@ -96,6 +96,8 @@ class CycleTimeline(Timeline):
         self.moved = Moved()
         self.executed: dict[tuple[int, str], Executed] = {}
         self.busy: dict[int, Total] = {}
+        self.overlapping: set[int] = set()
+        """Threads whose transfers overlap."""
         self.waits = Waits()
         self.leaving: dict[int, int] = {}
         """The last operation before each pending signal, by the id of its flow."""
@@ -143,7 +145,9 @@ class CycleTimeline(Timeline):
         self.log.signal(thread, start, self._flag)
 
     def _account_signal(self, thread: Thread, site: Site) -> None:
-        self._add(thread, site, Estimate(self._flag, self._flag, self._flag, "published"))
+        # Beside transfers that overlap a signal takes no time of the pipe.
+        hidden = self._flag if thread.number in self.overlapping else 0.0
+        self._add(thread, site, Estimate(self._flag, self._flag, self._flag, "published"), hidden)
 
     # ------------------------------------------------------------ costs
 

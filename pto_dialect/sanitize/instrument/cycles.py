@@ -225,6 +225,7 @@ class CycleObserver(RunObserver):
                 if thread.pipe == "PIPE_MTE1":
                     self.overlapping[thread.number] = OverlappingPipe(timeline.lanes)
                     timeline.log.overlap(thread)
+                    timeline.overlapping.add(thread.number)
 
 
 def key_of(region: Bytes) -> RegionKey:

@@ -139,3 +139,12 @@ def test_left_and_right_operands_are_extracted_side_by_side(left: int, right: in
     longer = max(left * LEFT, max(left - 1, 0) * LEFT + right * RIGHT)
     assert found.pipes["PIPE_MTE1"].cycles == pytest.approx(longer)
     assert found.total.cycles == pytest.approx(longer + PRODUCT)
+
+
+def test_signals_beside_transfers_take_no_time_of_their_pipe() -> None:
+    """A pipe is busy no longer than the run, however many flags it sets while its transfers overlap."""
+    signal = 'pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]\n    pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]'
+    text = extracts(1, 1).replace("    pto.tmov", f"    {signal}\n    pto.tmov")
+    assert text.count("set_flag") == 2
+    found = cycles(text, "a2a3", [])
+    assert found.pipes["PIPE_MTE1"].cycles == pytest.approx(max(LEFT, RIGHT))
