@@ -44,6 +44,13 @@ def vector_kernels() -> list[VectorKernel]:
         hand = texts[1].replace("%panels = arith.constant 4", f"%panels = arith.constant {rows // 8}")
         arguments = (*_arrays(rows, width), "--arg", f"bias=random:f32:1x{width}")
         found.append(VectorKernel(f"layer_norm {rows}x{width}, f32", "layer_norm", texts[0], hand, arguments))
+    routing = (FOLDER / "topk_routing" / "topk_routing.pto").read_text(encoding="utf-8")
+    whole = re.sub(r"(?<![a-wyz0-9.%_])16x(?=128|256|16|8x|1x)", "48x", routing).replace(
+        "sizes [16, 16]", "sizes [48, 16]"
+    )
+    whole = whole.replace("%panel = arith.constant 16", "%panel = arith.constant 48")
+    arrays = _given(logits="random:f32:48x128", experts="zeros:i32:48x8", weights="zeros:f32:48x8", tokens=48)
+    found.append(VectorKernel("top-k of 48x128, best 8, f32", "topk_routing", whole, routing, arrays))
     return found
 
 

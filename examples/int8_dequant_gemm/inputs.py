@@ -8,8 +8,12 @@ from examples.case import Case
 
 TOKENS, K, N, GROUP = 32, 512, 256, 64
 BLOCKS = 2
-SLOT_ELEMENTS = 4096
-GROUPS = {"per_group.pto": ("a2a3", "a5"), "per_group_instructions.pto": ("a5",)}
+SLOT_ELEMENTS = 8192
+GROUPS = {
+    "per_group.pto": ("a2a3", "a5"),
+    "per_group_by_hand.pto": ("a2a3", "a5"),
+    "per_group_instructions.pto": ("a5",),
+}
 COLUMNS = ("per_column.pto", "per_column_instructions.pto")
 """Tiles, and what is made of them for a5."""
 
