@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects.arith import ConstantOp
@@ -107,7 +108,8 @@ def _joinable(function: Operation) -> Iterator[tuple[Tiles, list[Both]]]:
 
 
 def _transfer(op: Operation) -> Transfer | None:
-    """What an operation moves, if that is all of a tile without address, in rows, from or to a part of a view."""
+    """What an operation moves, if that is all of a tile without address, in rows, from or to a part of a view of the
+    same rows and columns."""
     if not isinstance(op, (TLoadOp, TStoreOp)) or len(op.operands) != 2 or op.results:
         return None
     shown, value = (op.src, op.dst) if isinstance(op, TLoadOp) else (op.dst, op.src)
@@ -123,7 +125,14 @@ def _transfer(op: Operation) -> Transfer | None:
     if not in_rows or not whole or not isinstance(view, MakeTensorViewOp):
         return None
     by_rows = (enumerator(view, "layout") or "nd") == "nd" and constant_of(view.strides[-1]) == 1
-    return Transfer(op, part, tile) if by_rows else None
+    return Transfer(op, part, tile) if by_rows and _covers(part, kind) else None
+
+
+def _covers(part: PartitionViewOp, tile: TileBufType) -> bool:
+    """Whether a part has the rows and columns of a tile; a load of fewer leaves the others of the tile open."""
+    *heights, width = (constant_of(size) for size in part.sizes)
+    numbers = [number for number in heights if isinstance(number, int)]
+    return len(numbers) == len(heights) and (prod(numbers), width) == (tile.rows, tile.cols)
 
 
 def _following(first: Transfer) -> Iterator[Transfer]:

@@ -156,6 +156,22 @@ def test_rows_that_share_elements_stay(stride: int, count: int) -> None:
     assert found.count("pto.tstore") == count
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(16, 8), (8, 16), (8, 32), (32, 8)])
+def test_loads_of_other_sizes_than_their_tiles_stay(rows: int, columns: int) -> None:
+    """One load of both would leave other elements of the tiles open than two."""
+    loads = (load("x", 0), load("y", columns))
+    sized = [
+        one.replace("[%c16, %c16]", f"[%c{rows}, %c{columns}]").replace(
+            PART, PART.replace("16x16", f"{rows}x{columns}")
+        )
+        for one in loads
+    ]
+    text = program(*sized, add("x", "y", "z"), store("z", 0))
+    found, said = joined(text)
+    assert found == print_module(parse(text))
+    assert len(said) == 1
+
+
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 def test_joined_loops_with_slots_are_in_order(target: str) -> None:
     body = (load("x", 0), load("y", 16), add("x", "y", "x"), add("x", "y", "y"), store("x", 32), store("y", 48))
