@@ -50,7 +50,9 @@ def slots_that_fit(
             # A tile with several slots is needed in all of its loop.
             times = [time for time, op in uses if loops[tile].is_ancestor(op)]
             buffers[tile].size *= count
-            buffers[tile].first, buffers[tile].last = min(times), max(times)
+            # Nothing is needed in a loop that never runs.
+            buffers[tile].first = min(times, default=buffers[tile].first)
+            buffers[tile].last = max(times, default=buffers[tile].last)
         for number, tile in ((number, tile) for number in range(count - 1, 0, -1) for tile in mine):
             if bound(list(buffers.values())) <= plan.capacity:
                 break

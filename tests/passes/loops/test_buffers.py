@@ -63,6 +63,16 @@ def test_each_iteration_has_its_slot(count, low, high, step):
         assert np.array_equal(found, expected), schedule
 
 
+def test_an_inner_loop_that_never_runs():
+    outer = "scf.for %o = %c0 to %high step %c1 {\n  scf.for %i = %c0 to %c0 step %c1"
+    text = program(after="}").replace("scf.for %i = %low to %high step %step", outer)
+    module, said = passed(text, "double-buffer", "assign-memory", "insert-sync")
+    assert not said
+    a = np.full((256, 64), 2, np.float32)
+    Kernel(module, None, None, RunOptions()).run([a, 0, 2, 1], 1)
+    assert (a == 2).all()
+
+
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize("outside", [False, True])
 def test_parts_of_a_tile_become_parts_of_its_slot(outside, target):
