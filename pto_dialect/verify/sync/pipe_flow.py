@@ -139,7 +139,8 @@ def _shared_flags(inits: list[Operation], ctx: Context) -> None:
         flags = range(base, base + flags_of(init))
         for others, other in seen:
             shared = range(max(flags.start, others.start), min(flags.stop, others.stop))
-            if shared and (flags != others or direction_mask(init) != direction_mask(other)):
+            same = flags == others and direction_mask(init) == direction_mask(other)
+            if shared and (not same or _is_used_beside(other, init)):
                 names = " and ".join(map(str, shared)) if len(shared) < 3 else f"{shared[0]} to {shared[-1]}"
                 noun = "flag" if len(shared) == 1 else "flags"
                 place = span_of(other)
@@ -148,6 +149,16 @@ def _shared_flags(inits: list[Operation], ctx: Context) -> None:
                 ctx.report("pipe-flag-overlap", init, message, at="flag_base", notes=notes)
                 break
         seen.append((flags, init))
+
+
+def _is_used_beside(first: Operation, second: Operation) -> bool:
+    """Whether two queues with the same flags differ and the one that is initialised first, on the way to the second,
+    is still used then."""
+    block = second.parent
+    if block is None or first.parent is not block or [*first.operands] == [*second.operands]:
+        return False
+    users = [block.find_ancestor_op_in_block(use.operation) for result in first.results for use in result.uses]
+    return any(user is not None and second.is_before_in_block(user) for user in users)
 
 
 def _initialisation(
