@@ -12,6 +12,7 @@ from isa_session import NO_RESULT, NOT_MAPPED, RAISES, REJECTED, Failure
 from pto_dialect.api import ParseError, VerifyError, parse
 from pto_dialect.cpp.compiler import INCLUDE
 from pto_dialect.cpp.errors import TranslationError
+from pto_dialect.cpp.kernel import origins_of_kernel
 from pto_dialect.cpp.translate import translate_module
 from pto_dialect.runtime.api import CompiledKernel
 from pto_dialect.runtime.api import compile as compile_kernel
@@ -93,6 +94,7 @@ def _execute(text: str, given: list[str], buffers: dict[int, np.ndarray], blocks
 
 def _compiled(text: str) -> tuple[str, CompiledKernel]:
     """What the rules say against a program, and the program, which runs all the same."""
+    origins_of_kernel("", "test.cpp").register(text)
     try:
         return "", compile_kernel(parse(text, filename="test.pto"), backend="emitc")
     except VerifyError as error:

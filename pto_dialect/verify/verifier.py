@@ -22,10 +22,11 @@ from pto_dialect.accel.operations.template import template_of
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import target_choice
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.origins import is_translated
 from pto_dialect.diagnostics.remedies.names import target_name
 from pto_dialect.families import PROGRAM_RULES
 from pto_dialect.ir.core.base import PtoOp, is_pto
-from pto_dialect.ir.core.location import is_read
+from pto_dialect.ir.core.location import is_read, span_of
 from pto_dialect.ir.core.types import PartitionViewType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.backend import ATTRIBUTE, BACKENDS, backend_named
@@ -117,6 +118,8 @@ class Verifier:
     def run(self, module: ModuleOp) -> None:
         """Checks ``module`` and everything inside it."""
         _load_common_rules()
+        span = span_of(module)
+        self.context.is_cpp = self.discarded.is_cpp = span is not None and is_translated(span.source)
         self._module(module, nested=False)
 
     def _enter(self, choice: TargetChoice) -> None:

@@ -43,7 +43,7 @@ def run(command: str, *arguments: str, plain: bool | str, cache: Path) -> tuple[
 GEMM = [
     "examples/gemm/gemm.pto",
     *(f"--arg={name}" for name in ("a=random:f16:256x512", "b=random:f16:512x256", "bias=ones:f32:1x256")),
-    *("--arg=c=zeros:f32:256x256", "--arg=with_bias=1", "--print=c"),
+    *("--arg=c=zeros:f32:256x256", "--arg=with_bias=1", "--dump"),
 ]
 
 
@@ -63,6 +63,7 @@ def test_output_is_the_same_without_accelerations(command: str, arguments: list[
     plain = run(command, *arguments, plain=True, cache=tmp_path / "plain")
     assert plain == fast
     assert any(fast[1:]) and "Traceback" not in fast[2]
+    assert fast[0] == 0
     assert any((tmp_path / "fast").rglob("*"))
     assert not (tmp_path / "plain").exists()
 

@@ -21,6 +21,7 @@ from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.profile import Profile
 
+from .header_forms import ADVICE, headers_accept
 from .moves import missing_move
 from .rule import rule_named
 
@@ -39,6 +40,8 @@ class Context:
         self.engine = engine
         self.profile: Profile = get_profile("a5")
         self.explicit = False
+        self.is_cpp = False
+        """Whether the program was translated from C++, whose headers have more forms than the dialect."""
         self.candidates: tuple[Profile, ...] = ()
         self.function: Operation | None = None
         self.failed = False
@@ -115,6 +118,8 @@ class Context:
         """
         self.reports += 1
         severity = rule_named(rule).severity if severity is None else severity
+        if severity is Severity.ERROR and self.is_cpp and headers_accept(rule, op, at, self.profile.name):
+            severity, help = Severity.WARNING, ADVICE
         if severity is Severity.ERROR:
             self.failed = True
         if self.engine.severity_of(rule, severity) is None:

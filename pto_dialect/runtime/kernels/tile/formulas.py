@@ -112,14 +112,14 @@ _COUNT_LIMIT = 32
 
 
 def shift_left(a: Array, counts: Array, out: Array) -> None:
-    """a << (count mod 32); the result is 0 for counts of at least the element width."""
-    np.left_shift(a, np.bitwise_and(counts, _COUNT_LIMIT - 1), out)
+    """a << (count mod 32), 64 for elements of 64 bits; the result is 0 for counts of at least the element width."""
+    np.left_shift(a, _counts(counts), out)
 
 
 def shift_right(a: Array, counts: Array, out: Array) -> None:
-    """a >> (count mod 32): arithmetic for signed elements, logical for unsigned ones; for counts of at least the
-    element width only signs remain."""
-    np.right_shift(a, np.bitwise_and(counts, _COUNT_LIMIT - 1), out)
+    """a >> (count mod 32), 64 for elements of 64 bits: arithmetic for signed elements, logical for unsigned ones; for
+    counts of at least the element width only signs remain."""
+    np.right_shift(a, _counts(counts), out)
 
 
 def shift_left_by(a: Array, count: int, out: Array) -> None:
@@ -130,6 +130,10 @@ def shift_left_by(a: Array, count: int, out: Array) -> None:
 def shift_right_by(a: Array, count: int, out: Array) -> None:
     """a >> (count mod width): arithmetic for signed elements, logical for unsigned ones."""
     np.right_shift(a, _count(count, out), out)
+
+
+def _counts(counts: Array) -> Array:
+    return np.bitwise_and(counts, max(_COUNT_LIMIT, counts.dtype.itemsize * 8) - 1)
 
 
 def _count(count: int, out: Array) -> Any:

@@ -1,0 +1,112 @@
+"""Forms that the headers of the C++ interface have and the dialect has not: warnings in kernels, errors in programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from pto_dialect.tools.pto_opt import main as pto_opt
+from pto_dialect.tools.pto_run import main as pto_run
+
+KERNEL = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+
+extern "C" __global__ AICORE void kernel(__gm__ ELEMENT *out, __gm__ ELEMENT *a, __gm__ ELEMENT *b)
+{
+    using Tensor = GlobalTensor<ELEMENT, Shape<1, 1, 1, 4, 32>, Stride<128, 128, 128, 32, 1>>;
+    Tile<TileType::Vec, ELEMENT, 4, 32> x, y, z;
+    Tensor first(a), second(b), result(out);
+    TASSIGN(x, 0);
+    TASSIGN(y, 0x1000);
+    TASSIGN(z, 0x2000);
+    TLOAD(x, first);
+    TLOAD(y, second);
+    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    STATEMENT;
+    set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    TSTORE(result, z);
+}
+"""
+
+
+def written(folder: Path, element: str, statement: str) -> str:
+    path = folder / "kernel.cpp"
+    path.write_text(KERNEL.replace("ELEMENT", element).replace("STATEMENT", statement), encoding="utf-8")
+    return str(path)
+
+
+def checked(kernel: str, target: str) -> Result:
+    return CliRunner().invoke(pto_opt, [kernel, "--target", target, "--verify-only"])
+
+
+def result_of(kernel: str, folder: Path, a: list[int], b: list[int]) -> tuple[list[int], str]:
+    """What an instrumented run on a5 computes from 128 integers of 64 bits each, and what it reports."""
+    arguments = ["--arg", "out=zeros:i64:128", "--out", f"out={folder / 'out.npy'}", "--target", "a5", "--sanitize"]
+    for name, values in (("a", a), ("b", b)):
+        np.save(folder / f"{name}.npy", np.array(values, np.int64))
+        arguments += ["--arg", f"{name}={folder / f'{name}.npy'}"]
+    result = CliRunner().invoke(pto_run, [kernel, *arguments])
+    assert result.exit_code == 0, result.stderr
+    return np.load(folder / "out.npy").tolist(), result.stderr
+
+
+def wrapped(value: int) -> int:
+    """The integer of 64 bits with a sign that has the low bits of ``value``."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+@pytest.mark.parametrize(
+    ("statement", "formula"),
+    [
+        ("TADD(z, x, y)", lambda a, b: wrapped(a + b)),
+        ("TMUL(z, x, y)", lambda a, b: wrapped(a * b)),
+        ("TMAX(z, x, y)", max),
+        ("TSHL(z, x, y)", lambda a, b: wrapped(a << (b % 64))),
+        ("TSHR(z, x, y)", lambda a, b: a >> (b % 64)),
+    ],
+)
+def test_integers_of_64_bits(statement: str, formula: Callable[[int, int], int], tmp_path: Path) -> None:
+    """With carries from the lower to the upper half, both ends of the range, and counts beyond the width."""
+    ends = [-(1 << 63), (1 << 63) - 1, -1, 0, 1, (1 << 32) - 1, 1 << 32, -(1 << 31)]
+    a = [*ends, *(wrapped(number * 0x0123_4567_89AB_CDEF) for number in range(120))]
+    b = [*reversed(ends), *(number - 20 for number in range(120))]
+    found, reported = result_of(written(tmp_path, "int64_t", statement), tmp_path, a, b)
+    assert found == [formula(x, y) for x, y in zip(a, b, strict=True)]
+    assert f"kernel.cpp:16:5: warning: src0 of {statement[:4]} has element type i64 [tile-dtype]" in reported
+    assert "help: the headers have this form" in reported
+
+
+@pytest.mark.parametrize(
+    ("element", "statement", "target"),
+    [
+        # Headers of a5 alone have 64-bit numbers, and no headers have their exponential.
+        ("int64_t", "TADD(z, x, y)", "a2a3"),
+        ("int64_t", "TEXP(z, x)", "a5"),
+        ("int32_t", "TEXP(z, x)", "a2a3"),
+        ("bfloat16_t", "TMUL(z, x, y)", "a2a3"),
+    ],
+)
+def test_types_that_the_headers_do_not_have_are_errors(
+    element: str, statement: str, target: str, tmp_path: Path
+) -> None:
+    result = checked(written(tmp_path, element, statement), target)
+    assert result.exit_code == 1
+    assert f"error: src{'0' if ', y' in statement else ''} of {statement[:4]} has element type" in result.stderr
+
+
+def test_the_printed_program_is_refused(tmp_path: Path) -> None:
+    """It is for the compiler of the dialect."""
+    kernel = written(tmp_path, "int64_t", "TADD(z, x, y)")
+    assert checked(kernel, "a5").exit_code == 0
+    printed = tmp_path / "kernel.pto"
+    assert CliRunner().invoke(pto_opt, [kernel, "--target", "a5", "-o", str(printed)]).exit_code == 0
+    result = checked(str(printed), "a5")
+    assert result.exit_code == 1
+    assert "error: src0 of pto.tadd has element type i64 [tile-dtype]" in result.stderr
