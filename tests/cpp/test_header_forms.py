@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from pto_dialect.tools.pto_opt import main as pto_opt
-from pto_dialect.tools.pto_run import main as pto_run
+pto_opt = import_module("pto_dialect.tools.pto_opt").main
+pto_run = import_module("pto_dialect.tools.pto_run").main
 
 KERNEL = """\
 #include <pto/pto-inst.hpp>

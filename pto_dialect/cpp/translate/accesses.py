@@ -14,6 +14,7 @@ from .linear import width_of
 from .memory import CHOICES, LocalArray, MemoryError_, Reach
 from .ranges import range_of
 from .scalars import as_number, binary, choose, compared, define, integer, is_equal
+from .signals import send_signal
 from .writer import hint_of
 
 _BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "i1": 1}
@@ -124,6 +125,9 @@ def _store_global(instruction: Instruction, ctx: Context) -> None:
     value = as_number(ctx, ctx.operand(instruction.operands[0]))
     if value.type not in _BYTES or value.type == "i1":
         ctx.fail(f"a store of type {value.type} to global memory cannot be translated")
+    if instruction.operands[1] in ctx.signal_bases:
+        send_signal(value, ctx)
+        return
     element = scalar_type(value.type)
     base, index, type = _place(ctx.operand(instruction.operands[1]), element, ctx)
     ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : {type}, {element}")

@@ -91,6 +91,8 @@ class Context:
         """The numbers that counters of loops can be."""
         self.checked: dict[object, int] = {}
         """Indices that are asserted to be in range, with the region where they are."""
+        self.signal_bases: set[Value] = set()
+        """Pointers to the memory of the signals between cores: a store through one sends a signal."""
         self._nulls: dict[str, str] = {}
         self._casts: dict[str, tuple[str, int]] = {}
         self.debug = ""

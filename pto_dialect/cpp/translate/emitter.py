@@ -17,6 +17,7 @@ from .folding import signed, unsigned
 from .interface import Call, Group, Operand
 from .linear import low_bits, width_of
 from .scalars import as_number
+from .signals import SET_SIGNAL_BASE, sources_of
 
 _DECLARED = re.compile(r"(?:(?<=[\w>] )(?=\w+\s*[({])|(?=\w+\s*(?:[,;=]|$)))([A-Za-z_]\w*)")
 """A variable where the declaration calls its constructor."""
@@ -47,6 +48,8 @@ class FunctionEmitter:
                     self._stored.add(instruction.operands[0])
                 groups = groups_of(instruction, ctx.module)
                 self._note_entries(groups)
+                if groups and call_name(instruction, ctx.module) == SET_SIGNAL_BASE:
+                    ctx.signal_bases.update(sources_of(groups[0].operands[0]))
                 for number, group in enumerate(groups):
                     if group.operands and isinstance(group.operands[0], Value):
                         self._users.setdefault(group.operands[0], []).append((instruction, number))
