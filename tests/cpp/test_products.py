@@ -122,3 +122,22 @@ def test_a_product_fills_the_valid_part_of_its_tile() -> None:
     found = [one for one in pto_dialect.check(kernel.text).diagnostics if one.severity is Severity.ERROR]
     assert not found
     assert "acc, 32x64xf32, valid=16x?" in kernel.text
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "product"),
+    [
+        ("-1, -1> left(8, 24)", "24, 64> right", "8, 64> product"),
+        ("8, -1> left(24)", "-1, -1> right(24, 48)", "-1, -1> product(8, 48)"),
+        ("-1, 24> left(rows)", "-1, 64> right(24)", "-1, -1> product(rows, 64)"),
+    ],
+)
+def test_all_tiles_of_a_product_state_the_same_sizes(left: str, right: str, product: str) -> None:
+    """Constant sizes that constructors give are those that types of other tiles have."""
+    text = PART.replace("float *out", "float *out, int rows").replace("float, 32", "float, 16")
+    text = (
+        text.replace("> left", f", {left}").replace("> right", f", {right}").replace("-1, -1> product(16, 64)", product)
+    )
+    kernel = pto_dialect.compile_cpp(text)
+    found = [one for one in pto_dialect.check(kernel.text).diagnostics if one.severity is Severity.ERROR]
+    assert not found

@@ -284,7 +284,12 @@ def _product(
     if not isinstance(lhs, Tile) or not isinstance(rhs, Tile):
         return given
     rows_ = 1 if mnemonic.startswith("pto.tgemv") else lhs.valid[0]
-    found = {**given, right: [_resized(rhs, lhs.valid[1], rhs.valid[1], emitter)]}
+    # All of them state the same sizes, or leave the same ones open.
+    found = {
+        **given,
+        left: [_resized(lhs, *lhs.valid, emitter)],
+        right: [_resized(rhs, lhs.valid[1], rhs.valid[1], emitter)],
+    }
     for name in ("dst", "acc_in", "c_in", "bias"):
         for one in given.get(name, ()):
             assert isinstance(one, Tile)
