@@ -34,9 +34,12 @@ def hold_back(flag: Flag, sequence: Sequence, held: set[Flag]) -> bool:
         return False
     loop, item = inner[-1]
     before, after = (flag.after, flag.before) if item is None else (item, item)
-    back = Flag(flag.target, flag.source, after, before, loop.body, carried=True)
+    # Where an iteration sets a flag after its wait, it is held back in that iteration.
+    carried = after >= before
+    back = Flag(flag.target, flag.source, after, before, loop.body, carried=carried)
     loop.body.add(back)
-    loop.carried.append(back)
+    if carried:
+        loop.carried.append(back)
     return True
 
 

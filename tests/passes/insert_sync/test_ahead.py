@@ -69,3 +69,46 @@ def test_random_programs_with_scalars_in_loops(seed: int, target: str) -> None:
         expected = results(parse(program.text), arguments(program, count))
         for schedule in SCHEDULES:
             assert results(module, arguments(program, count), schedule) == expected, schedule
+
+
+SLOTS = f"!pto.multi_tile_buf<{TILE}, count=4>"
+HALF = "!pto.tile_buf<vec, 8x16xf32>"
+HALF_OF_ROWS = "!pto.partition_tensor_view<8x16xf32>"
+HALVES = (
+    "%c8 = arith.constant 8 : index",
+    "%one = arith.constant 1.0 : f32",
+    "%at3 = arith.constant 4096 : i64",
+    f"%m = pto.alloc_multi_tile addr = %at3 : {SLOTS}",
+    "scf.for %i = %c0 to %n step %c2 {",
+    "%r = arith.muli %i, %c16 : index",
+    "%p = pto.partition_view %va, offsets = [%r, %c0], sizes = [%c8, %c16] "
+    f": !pto.tensor_view<?x?xf32> -> {HALF_OF_ROWS}",
+    "%slot = arith.remui %i, %c4 : index",
+    f"%s = pto.multi_tile_get %m[%slot] : {SLOTS} -> {TILE}",
+    f"%up = pto.subview %s[%c0, %c0] sizes [8, 16] : {TILE} -> {HALF}",
+    f"%low = pto.subview %s[%c8, %c0] sizes [8, 16] : {TILE} -> {HALF}",
+    f"pto.tload ins(%p : {HALF_OF_ROWS}) outs(%up : {HALF})",
+    "%few = arith.cmpi slt, %i, %c4 : index",
+    "scf.if %few {",
+    f"pto.tload ins(%p : {HALF_OF_ROWS}) outs(%low : {HALF})",
+    f"pto.tsetval ins(%c4, %one : index, f32) outs(%s : {TILE})",
+    "}",
+    "%q = pto.partition_view %vb, offsets = [%r, %c0], sizes = [%c8, %c16] "
+    f": !pto.tensor_view<?x?xf32> -> {HALF_OF_ROWS}",
+    f"pto.tstore ins(%up : {HALF}) outs(%q : {HALF_OF_ROWS})",
+    "}",
+)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+def test_a_flag_that_is_set_after_its_wait(target: str, stored: bool) -> None:
+    """It is held back in its own iteration, not from one to the next."""
+    text = kernel(*(line for line in HALVES if stored or "tstore" not in line), target=target)
+    module, _ = lowered(text)
+    a = np.arange(256 * 16, dtype=np.float32).reshape(256, 16)
+    given = [a, np.zeros_like(a), 16]
+    assert disorder(module, given) == []
+    expected = results(parse(text), given)
+    for schedule in SCHEDULES:
+        assert results(module, given, schedule) == expected, schedule
