@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -100,6 +101,21 @@ def test_types_that_the_headers_do_not_have_are_errors(
     result = checked(written(tmp_path, element, statement), target)
     assert result.exit_code == 1
     assert f"error: src{'0' if ', y' in statement else ''} of {statement[:4]} has element type" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("element", "statement", "target"),
+    [
+        ("int32_t", "TABS(z, x)", "a5"),
+        ("int16_t", "TEXTRACT(z, x, 0, 0)", "a2a3"),
+        ("bfloat16_t", "TMUL(z, x, y)", "a5"),
+        ("int32_t", "TNOT(z, x)", "a2a3"),
+    ],
+)
+def test_types_that_the_headers_have_are_warnings(element: str, statement: str, target: str, tmp_path: Path) -> None:
+    result = checked(written(tmp_path, element, statement), target)
+    assert result.exit_code == 0
+    assert re.search(r"warning: (src0?|dst) of T\w+ has element type \w+ \[tile-dtype\]", result.stderr)
 
 
 def test_the_printed_program_is_refused(tmp_path: Path) -> None:

@@ -74,17 +74,19 @@ def test_products_of_bytes_are_exact(signs: str, k: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64])
 def test_shifts(dtype: type) -> None:
-    """Counts are taken modulo 32; from the width on nothing is left, or, to the right, only signs."""
+    """Counts are taken modulo 32, 64 for numbers of 64 bits; from the width on nothing is left, or, to the right, only
+    signs."""
     limits = np.iinfo(dtype)
+    modulus = 64 if limits.bits == 64 else 32
     values = [limits.min, -1 if limits.min else 1, 0, 1, 77, limits.max]
     counts = [0, 1, limits.bits - 1, limits.bits % 128, 15, 16, 31, 33, 63]
     a, b = (np.array(part, dtype) for part in zip(*((x, n) for x in values for n in counts), strict=True))
     out = np.empty_like(a)
     shift_left(a, b, out)
-    wrapped = [int(x) << (int(n) % 32) for x, n in zip(a, b, strict=True)]
+    wrapped = [int(x) << (int(n) % modulus) for x, n in zip(a, b, strict=True)]
     assert out.tolist() == [int(np.array(x % 2**limits.bits, f"u{limits.bits // 8}").astype(dtype)) for x in wrapped]
     shift_right(a, b, out)
-    assert out.tolist() == [int(x) >> (int(n) % 32) for x, n in zip(a, b, strict=True)]
+    assert out.tolist() == [int(x) >> (int(n) % modulus) for x, n in zip(a, b, strict=True)]
 
 
 @pytest.mark.parametrize("active", [[1, 1, 1, 1], [1, 0, 1, 0], [0, 0, 0, 0]])

@@ -140,7 +140,6 @@ def test_a_time_limit_ends_all_ranks(pto_run, options: tuple[str, ...]) -> None:
         (HEAD.replace("ranks = 3\n", "") + table(), "t.launch.toml:2:2", "it belongs to launches of several ranks"),
         (HEAD + table() + '[outputs]\ny = "y.npy"\n', "t.launch.toml:14:1", "y.npy"),
         (HEAD + table() + "[rank.3]\nblocks = 2\n", "t.launch.toml:13:2", "rank.3: there are 3 ranks, from 0"),
-        (HEAD + table(x="context"), "t.launch.toml:7:1", "buffer context has i64 elements, not i32"),
     ],
 )  # fmt: skip
 def test_wrong_files_are_reported_at_their_location(pto_run, text: str, place: str, message: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from pto_dialect.ir.core.placement import element_of
+from pto_dialect.ir.core.placement import element_of, location
 
 HEADER_RULES = frozenset(
     ("reduce-arg-dst", "tile-same-shape", "gather-mask-count", "scatter-mask-cols", "matmul-shape", "extract-bounds")
@@ -22,16 +22,22 @@ _WIDE += " tmul tmuls tpartadd tpartmax tpartmin trowexpand trowmax trowmin trow
 _WIDE += " tshls tshr tshrs tsub tsubs ttri"
 _BFLOAT = "tcmps tmax tmul tsub trowexpandadd trowexpanddiv trowexpandmax trowexpandmin trowexpandmul trowexpandsub"
 
+_WINDOWS = frozenset(("textract", "tinsert"))
+"""Operations whose vector tiles have other types than the tiles of L1 and of the matrix unit."""
+_SHORT_AND_WIDE = frozenset(("i16", "ui16", "i32", "ui32"))
+
 HEADER_DTYPES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     "a5": (
         (frozenset(_WIDE.split()), frozenset(("i64", "ui64"))),
+        (frozenset(("trem", "trems")), frozenset(("ui64",))),
         (frozenset(_BFLOAT.split()), frozenset(("bf16",))),
-        (frozenset(("textract",)), frozenset(("i16", "ui16", "i32", "ui32"))),
+        (frozenset(("tabs",)), frozenset(("i8", "i16", "i32"))),
+        (frozenset(("textract",)), _SHORT_AND_WIDE),
     ),
     "a2a3": (
         (frozenset(("texpands",)), frozenset(("i8", "ui8"))),
         (frozenset(("tands", "tors", "txors", "tnot")), frozenset(("i8", "ui8", "i32", "ui32"))),
-        (frozenset(("textract",)), frozenset(("i32",))),
+        (_WINDOWS, _SHORT_AND_WIDE),
     ),
 }
 """For each chip family: operations, and element types that the headers have beyond those of the dialect."""
@@ -47,6 +53,8 @@ def headers_accept(rule: str, op: Operation, at: object, family: str) -> bool:
     if rule != DTYPE_RULE or not isinstance(at, SSAValue):
         return False
     name, element = op.name.removeprefix("pto."), element_of(at)
+    if name in _WINDOWS and location(at) != "vec":
+        return False
     return any(name in names and element in elements for names, elements in HEADER_DTYPES.get(family, ()))
 
 
