@@ -31,7 +31,9 @@ class _Parts:
 
 def split_mixed_pointers(function: Function, module: Module) -> None:
     """Changes a function in place. A pointer that is more than accessed and moved stays as it is."""
-    _Splitting(function, module).run()
+    instructions = [one for block in function.blocks.values() for one in block.instructions]
+    if any(map(_is_join, instructions)):
+        _Splitting(function, module, instructions).run()
 
 
 def _is_join(one: Operand) -> bool:
@@ -55,10 +57,10 @@ def _may_use(pointer: Value, user: Instruction, found: set[Value]) -> bool:
 
 
 class _Splitting:
-    def __init__(self, function: Function, module: Module) -> None:
+    def __init__(self, function: Function, module: Module, instructions: list[Instruction]) -> None:
         self._function = function
         self._module = module
-        self._instructions = [i for block in function.blocks.values() for i in block.instructions]
+        self._instructions = instructions
         self._known: dict[Value, LocalAddress] = local_addresses(function, list(function.blocks), module, {})
         self._moves = [one for one in self._instructions if _is_move(one) and one not in self._known]
         self._near: set[Value] = set()
@@ -70,8 +72,7 @@ class _Splitting:
         """For a block that is divided the last part of it."""
 
     def run(self) -> None:
-        joins = [one for one in self._instructions if _is_join(one)]
-        mixed = self._mixed(joins) if joins else []
+        mixed = self._mixed([one for one in self._instructions if _is_join(one)])
         if not mixed:
             return
         for pointer in mixed:
