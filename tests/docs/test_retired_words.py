@@ -7,7 +7,6 @@ spans) is not searched, nor are citations of pages and strings without a space.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -126,6 +125,7 @@ _SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
 _TARGET = re.compile(r"\]\([^()\s]+\)")
 _TOKEN = re.compile(r"""#[^\n]*|(\"{3}|'{3}|["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 """A comment or a string of Python."""
+_BETWEEN = re.compile(r"[\s\\]*[frbFRB]*")
 _TEST = re.compile(r"^ *def test_(\w+)\(", re.MULTILINE)
 _CITATION = re.compile(r'docs/[\w/-]+\.md(?:, "[^"]*")*')
 
@@ -152,43 +152,30 @@ def retired_in(texts: list[str]) -> list[str]:
     return [phrase for text in texts for phrase in retired(text)]
 
 
-def comments(source: str) -> Iterator[str]:
-    """Comments, those on lines that follow each other as one text."""
-    block: list[str] = []
-    end = 0
+def comments_and_strings(source: str) -> Iterator[tuple[str, str]]:
+    """The comments, docstrings and other strings of a source, each with what it is.
+
+    Comments on lines that follow each other are one text, as are strings that follow each other. Values in f-strings
+    count as code.
+    """
+    kind, block, end = "", "", 0
     for token in _TOKEN.finditer(source):
-        if token[0][0] != "#":
-            continue
-        if block and not source[end : token.start()].isspace():
-            yield " ".join(block)
-            block = []
-        block.append(token[0].lstrip("#: "))
+        between, text = source[end : token.start()], token[0]
+        if text[0] == "#":
+            new, text = "comment", text.lstrip("#: ")
+        else:
+            line = source[source.rfind("\n", 0, token.start()) + 1 : token.start()]
+            new = "docstring" if text.startswith('"""') and not line.strip() else "string"
+            text = re.sub(r"\{[^{}]*\}", "`x`", text.strip("\"'")).replace("\\n", "\n")
+        if new == kind and _BETWEEN.fullmatch(between) and new != "docstring":
+            block += " " * (new == "comment") + text
+        else:
+            if block:
+                yield kind, block
+            kind, block = new, text
         end = token.end()
     if block:
-        yield " ".join(block)
-
-
-def is_docstring(node: ast.stmt) -> bool:
-    """Whether a statement is a string alone: a docstring, or the text below a constant."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def docstrings(nodes: list[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Expr) and is_docstring(node):
-            yield ast.literal_eval(node.value)
-
-
-def strings(nodes: list[ast.AST]) -> Iterator[str]:
-    """Messages and help texts: strings with a space that are no docstrings; values in f-strings count as code."""
-    skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    for node in nodes:
-        if isinstance(node, ast.JoinedStr):
-            skipped |= {id(part) for part in node.values}
-            parts = [str(part.value) if isinstance(part, ast.Constant) else "`x`" for part in node.values]
-            yield "".join(parts)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
-            yield node.value
+        yield kind, block
 
 
 @cache
@@ -211,12 +198,9 @@ def test_sources_have_no_retired_phrase(entry: str) -> None:
     with_strings = set(sources(CONVERTED_STRINGS))
     found: dict[str, list[str]] = {}
     for path in sources((entry,)):
-        source = path.read_text(encoding="utf-8")
-        nodes = list(ast.walk(ast.parse(source)))
-        texts = [*comments(source), *docstrings(nodes)]
-        if path in with_strings:
-            texts += [text for text in strings(nodes) if " " in text]
-        found[path.relative_to(ROOT).as_posix()] = retired_in(texts)
+        texts = comments_and_strings(path.read_text(encoding="utf-8"))
+        searched = [text for kind, text in texts if kind != "string" or (path in with_strings and " " in text)]
+        found[path.relative_to(ROOT).as_posix()] = retired_in(searched)
     assert {path: phrases for path, phrases in found.items() if phrases} == {}
 
 
@@ -282,8 +266,12 @@ def test_ordinary_english_passes(text: str) -> None:
 
 
 def test_comments_docstrings_and_messages_are_separate() -> None:
-    source = '"""One."""\n# two\n# three\nx = f"four {x} five"  # six\n"""Seven."""\ny = "eight nine"\n'
-    nodes = list(ast.walk(ast.parse(source)))
-    assert list(comments(source)) == ["two three", "six"]
-    assert list(docstrings(nodes)) == ["One.", "Seven."]
-    assert sorted(strings(nodes)) == ["eight nine", "four `x` five"]
+    source = '"""One."""\n# two\n# three\nx = f"four {x} "\\\n"five"  # six\n"""Seven."""\ny = "eight nine"\n'
+    assert list(comments_and_strings(source)) == [
+        ("docstring", "One."),
+        ("comment", "two three"),
+        ("string", "four `x` five"),
+        ("comment", "six"),
+        ("docstring", "Seven."),
+        ("string", "eight nine"),
+    ]
