@@ -29,13 +29,13 @@ _HEADING = re.compile(r'"([^"]+)"')
 _SOURCE = re.compile(r"\bSources?:")
 _PAGE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.md)\b(?!\.)")
 _ABSENT = (
-    re.compile(r"\bpages?,? sections?\b"),
-    re.compile(r"\bsections? \d"),
-    re.compile(r"\boperations? catalogue\b"),
+    re.compile(r"pages?,? sections?\b"),
+    re.compile(r"sections? \d"),
+    re.compile(r"operations? catalogue\b"),
     re.compile(r"\b(?:spec|seeds|conformance)/"),
     re.compile(r"\b(?:numerics|execution|layouts|targets|verifier-rules|syntax-families|level1-and-assembly) pages?\b"),
 )
-"""How pages that do not ship would be cited."""
+"""How pages that do not ship would be cited. A literal at the beginning of a pattern makes its search fast."""
 
 
 def files() -> list[Path]:
@@ -72,7 +72,7 @@ SHIPPED = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.md") if "
 
 def unknown_pages(text: str) -> list[str]:
     """Names of pages that the project does not have."""
-    named = {match[1] for match in _PAGE.finditer(text)}
+    named = {match[1] for part in text.split() if ".md" in part for match in _PAGE.finditer(part)}
     return sorted(name for name in named if not any(f"/{page}".endswith(f"/{name}") for page in SHIPPED))
 
 

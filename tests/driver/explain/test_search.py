@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ console.log(JSON.stringify(JSON.parse(questions).map(keys)));
 """
 
 
+@cache
+def found(question: str) -> list[str]:
+    """The keys of all results in a terminal."""
+    return [document.key for document in search(question)]
+
+
 def answers(key: str, wanted: list[str]) -> bool:
     """Whether a result is one of those, or a part of one of those pages."""
     return key in wanted or key.partition("#")[0] in wanted
@@ -44,7 +51,7 @@ def test_answers_are_what_can_be_found() -> None:
 
 
 def test_right_pages_come_first() -> None:
-    results = {question: [document.key for document in search(question, 3)] for question, _ in ROWS}
+    results = {question: found(question)[:3] for question, _ in ROWS}
     first = [question for question, wanted in ROWS if not answers(results[question][0], wanted)]
     missed = [question for question, wanted in ROWS if not any(answers(key, wanted) for key in results[question])]
     assert len(first) <= 0.06 * len(ROWS), first
@@ -88,7 +95,7 @@ def test_the_site_ranks_as_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
     files = [DOCS / "site" / "theme" / "assets" / "search.js", tmp_path / "index.json", tmp_path / "questions.json"]
     ran = subprocess.run([node, "-e", RANK, *map(str, files)], capture_output=True, text=True, check=True, timeout=120)
-    assert json.loads(ran.stdout) == [[document.key for document in search(one)] for one in questions]
+    assert json.loads(ran.stdout) == list(map(found, questions))
 
 
 def test_the_index_of_the_site_is_small() -> None:
