@@ -14,7 +14,7 @@ from .operands import Operands, is_same
 from .scales import translate_scales
 from .statement import Named, statement
 from .table import MISSING, SEQUENCES, Role, Row, rows
-from .tensors import Tensor, with_known_sizes
+from .tensors import Tensor
 from .tiles import Tile, as_scratch, full_size, number_of
 
 if TYPE_CHECKING:
@@ -206,7 +206,10 @@ def _adjusted(
     if op.name == "pto.tmov" and "Split" in modes.get("tovec", ""):
         _check_halves(given, emitter)
     if op.name == "pto.tquant.mx":
-        return {name: [_with_known_sizes(one) for one in values] for name, values in given.items()}
+        return {
+            name: [one.with_known_sizes() if isinstance(one, Tile) else one for one in values]
+            for name, values in given.items()
+        }
     if op.name in POWERS and "tmp" in given and not _is_float(given["dst"][0]):
         return {name: values for name, values in given.items() if name != "tmp"}
     if op.name == "pto.tcvt":
@@ -247,19 +250,11 @@ def _check_halves(given: dict[str, list[Given]], emitter: Emitter) -> None:
             )
 
 
-def _with_known_sizes(one: Given) -> Given:
-    """Returns a tile whose type states the sizes that are constant."""
-    if not isinstance(one, Tile):
-        return one
-    row, col = (size if (number := number_of(size)) is None else number for size in one.valid)
-    return one._replace(valid=(row, col))
-
-
 def _with_constant_sizes(one: Given, call: Call, emitter: Emitter) -> Given:
     """Returns a signal, whose sizes the dialect states."""
     if not isinstance(one, Tensor):
         return one
-    known = with_known_sizes(one)
+    known = one.with_known_sizes()
     if not all(isinstance(size, int) for size in known.sizes):
         emitter.fail(f"{call.name} has a counterpart in .pto only if the sizes of its signal are constant")
     return known

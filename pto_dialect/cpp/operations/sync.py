@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pto_dialect.verify.sync.flow import SIGNAL_BASE
 
+from ..translate.signals import signal_text
 from .operands import operands_of
 from .statement import Named
 from .statement import group as group_text
@@ -75,27 +76,19 @@ def numbers_of(call: Call) -> Numbers:
     return Numbers(call, tuple(values))
 
 
-def _signal(word: str) -> Callable[[Call, Emitter], None]:
+def _signal(call: Call, emitter: Emitter) -> None:
     """Emits a signal between cores: its pipe, the mode and the id of the flag."""
-
-    def emit(call: Call, emitter: Emitter) -> None:
-        numbers = numbers_of(call)
-        pipe = pipe_name(numbers.values[0], call, emitter)
-        mode, flag = numbers.constant(1, "the mode", emitter), _flag(numbers.values[2], emitter)
-        emitter.emit(f"pto.{word} <{pipe}>, {flag} {{ffts_mode = {mode} : i32{_base(', ', emitter)}}}")
-
-    return emit
+    numbers = numbers_of(call)
+    pipe = pipe_name(numbers.values[0], call, emitter)
+    mode, flag = numbers.constant(1, "the mode", emitter), _flag(numbers.values[2], emitter)
+    emitter.emit(signal_text(pipe, flag, mode, has_base=SIGNAL_BASE in emitter.state))
 
 
 def _wait(call: Call, emitter: Emitter) -> None:
     numbers = numbers_of(call)
     pipe = "PIPE_S" if len(numbers.values) == 1 else pipe_name(numbers.values[0], call, emitter)
-    base = _base("", emitter)
-    emitter.emit(f"pto.sync.wait <{pipe}>, {_flag(numbers.values[-1], emitter)}{f' {{{base}}}' if base else ''}")
-
-
-def _base(separator: str, emitter: Emitter) -> str:
-    return separator + SIGNAL_BASE if SIGNAL_BASE in emitter.state else ""
+    base = f" {{{SIGNAL_BASE}}}" if SIGNAL_BASE in emitter.state else ""
+    emitter.emit(f"pto.sync.wait <{pipe}>, {_flag(numbers.values[-1], emitter)}{base}")
 
 
 def _intra_block(word: str) -> Callable[[Call, Emitter], None]:
@@ -155,7 +148,7 @@ def _all_cores(call: Call, emitter: Emitter) -> None:
 
 
 CALLS: dict[str, Callable[[Call, Emitter], None]] = {
-    "ffts_cross_core_sync": _signal("sync.set"),
+    "ffts_cross_core_sync": _signal,
     "wait_flag_dev": _wait,
     "set_intra_block": _intra_block("set_intra_block"),
     "wait_intra_block": _intra_block("wait_intra_block"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pto_dialect.verify.buffers.tensor_views import CERTAIN, layouts_of
 
 from .statement import Named
-from .tiles import DYNAMIC, Tile, element_bytes, element_text, identity, index_name, number_of
+from .tiles import DYNAMIC, Tile, as_number, element_bytes, element_text, identity, index_name, number_of
 
 if TYPE_CHECKING:
     from ..translate.interface import Call, Emitter, Group, Operand
@@ -48,6 +48,10 @@ class Tensor(NamedTuple):
             return 0
         return next((i for i, size in enumerate(self.sizes[:_ROWS]) if size != 1), _ROWS)
 
+    def with_known_sizes(self) -> Tensor:
+        """Returns the tensor with sizes that are numbers where they are constant."""
+        return self._replace(sizes=tuple(map(as_number, self.sizes)))
+
 
 def tensor_of(group: Group, emitter: Emitter) -> Tensor:
     """Returns the tensor that a group of operands states."""
@@ -58,13 +62,6 @@ def tensor_of(group: Group, emitter: Emitter) -> Tensor:
     address, *state = group.operands
     known = [operand if size == DYNAMIC else size for size, operand in zip(stated, state, strict=True)]
     return Tensor(element, layout, address, tuple(known[:_RANK]), tuple(known[_RANK:]))
-
-
-def with_known_sizes(tensor: Tensor) -> Tensor:
-    """Returns a tensor whose type states the sizes that are constant."""
-    return tensor._replace(
-        sizes=tuple(size if (number := number_of(size)) is None else number for size in tensor.sizes)
-    )
 
 
 def are_pairs(between: Extent, within: Extent) -> bool:
@@ -78,8 +75,7 @@ def _without_pairs(tile: Tile, tensor: Tensor, emitter: Emitter) -> Tensor:
     *outer, pitch, between, within = tensor.strides
     if not are_pairs(between, within):
         emitter.fail(f"Layout::{tensor.layout} has a counterpart in .pto only if its pairs follow one another")
-    layout, known = _PAIRS[tensor.layout], number_of(pitch)
-    pitch = pitch if known is None else known
+    layout, pitch = _PAIRS[tensor.layout], as_number(pitch)
     strides = (*outer, pitch, pitch, 1) if layout == "ND" else (*outer, pitch, 1, pitch)
     return tensor._replace(layout=layout, sizes=(1, 1, 1, *tile.valid), strides=strides)
 
@@ -245,12 +241,14 @@ def _dims(tensor: Tensor) -> str:
 
 def _certainty(tensor: Tensor) -> str:
     """Returns the attribute of a layout that the dialect would not infer from constant sizes and strides."""
-    sizes = [one for one in tensor.sizes[tensor.outer :] if isinstance(one, int)]
-    strides = [one for one in tensor.strides[tensor.outer :] if isinstance(one, int)]
+    sizes, strides = (
+        [known for one in every[tensor.outer :] if (known := number_of(one)) is not None]
+        for every in (tensor.sizes, tensor.strides)
+    )
     if not len(sizes) == len(strides) == _RANK - tensor.outer:
         return ""
     found = layouts_of(sizes, strides, element_bytes(tensor.element))
     return "" if LAYOUTS[tensor.layout] in found or tensor.layout.startswith("MX") else f", {CERTAIN}"
 
 
-__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of", "view_type", "with_known_sizes"]
+__all__ = ["APART", "LAYOUTS", "Tensor", "Tensors", "are_pairs", "tensor_of", "view_type"]

@@ -72,6 +72,11 @@ class Tile(NamedTuple):
     address: Operand
     valid: tuple[Extent, Extent]
 
+    def with_known_sizes(self) -> Tile:
+        """Returns the tile with valid sizes that are numbers where they are constant."""
+        row, col = map(as_number, self.valid)
+        return self._replace(valid=(row, col))
+
 
 def tile_of(group: Group, emitter: Emitter) -> Tile:
     """Returns the tile that a group of operands states."""
@@ -209,7 +214,7 @@ class Handles:
     def _window(self, tile: Tile, base: Named, whole: Tile) -> Named:
         """Returns a tile without an address, which is a window of the tile that was made for it."""
         emitter = self._emitter
-        tile = _with_known_sizes(tile)
+        tile = tile.with_known_sizes()
         type_ = tile_type(tile, emitter)
         if type_ == base.type:
             return base
@@ -225,13 +230,13 @@ class Handles:
 
     def first_part(self, tile: Tile, shape: tuple[int, int], call: Call) -> Named:
         """Returns the first rows and columns of a tile, which has no valid elements besides."""
-        part = _with_known_sizes(tile)._replace(rows=shape[0], cols=shape[1])
+        part = tile.with_known_sizes()._replace(rows=shape[0], cols=shape[1])
         return self._part(part, self.handle(tile, call))
 
     def window(self, tile: Tile, of: Tile, at: tuple[Extent, Extent], call: Call) -> Named:
         """Returns the window of a tile that begins at a row and a column and has the sizes of another one."""
         part = of._replace(rows=tile.rows, cols=tile.cols, valid=tile.valid)
-        return self._part(_with_known_sizes(part), self.handle(of, call), at)
+        return self._part(part.with_known_sizes(), self.handle(of, call), at)
 
     def _part(self, tile: Tile, base: Named, at: tuple[Extent, Extent] = (0, 0)) -> Named:
         emitter = self._emitter
@@ -241,16 +246,16 @@ class Handles:
         return Named(emitter.define(f"{text} : {base.type} -> {type_}", "window"), type_)
 
 
-def _with_known_sizes(tile: Tile) -> Tile:
-    """Returns a tile whose valid sizes are numbers where they are constant."""
-    row, col = (size if (number := number_of(size)) is None else number for size in tile.valid)
-    return tile._replace(valid=(row, col))
-
-
 def number_of(size: Extent) -> int | None:
     """Returns a size that is constant."""
     value = size if isinstance(size, int | str) else size.value
     return value if isinstance(value, int) else None
+
+
+def as_number(size: Extent) -> Extent:
+    """Returns a size, as a number if it is constant."""
+    number = number_of(size)
+    return size if number is None else number
 
 
 def _fits(tile: Tile) -> bool:
@@ -307,6 +312,7 @@ __all__ = [
     "Handles",
     "Origin",
     "Tile",
+    "as_number",
     "as_scratch",
     "element_bytes",
     "element_text",

@@ -27,4 +27,11 @@ def send_signal(message: Operand, ctx: Context) -> None:
     if not isinstance(message.value, int):
         ctx.fail("the message that is stored as a signal between cores is not constant", "use ffts_cross_core_sync")
     mode, flag = message.value >> 4 & 3, message.value >> 8 & 15
-    ctx.writer.emit(f"pto.sync.set <PIPE_S>, {flag} {{ffts_mode = {mode} : i32, {SIGNAL_BASE}}}")
+    ctx.writer.emit(signal_text("PIPE_S", str(flag), mode, has_base=True))
+
+
+def signal_text(pipe: str, flag: str, mode: int, *, has_base: bool) -> str:
+    """Returns the statement that sends a flag between cores; ``has_base`` if the kernel sets the memory of its
+    signals."""
+    base = f", {SIGNAL_BASE}" if has_base else ""
+    return f"pto.sync.set <{pipe}>, {flag} {{ffts_mode = {mode} : i32{base}}}"
