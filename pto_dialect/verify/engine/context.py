@@ -21,7 +21,7 @@ from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.profile import Profile
 
-from .header_forms import ADVICE, headers_accept
+from .header_forms import header_advice
 from .moves import missing_move
 from .rule import rule_named
 
@@ -118,8 +118,10 @@ class Context:
         """
         self.reports += 1
         severity = rule_named(rule).severity if severity is None else severity
-        if severity is Severity.ERROR and self.is_cpp and headers_accept(rule, op, at, self.profile.name):
-            severity, help = Severity.WARNING, ADVICE
+        if severity is Severity.ERROR and self.is_cpp:
+            advice = header_advice(rule, op, at, self.profile.name)
+            if advice is not None:
+                severity, help = Severity.WARNING, advice
         if severity is Severity.ERROR:
             self.failed = True
         if self.engine.severity_of(rule, severity) is None:

@@ -6,20 +6,32 @@ that was translated, and an error in a `.pto` program. Source: docs/cpp.md, "Rul
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.placement import element_of, location
+from pto_dialect.ir.core.types import PartitionViewType, TileBufType, bit_width, shape_of
 
-HEADER_RULES = frozenset(
-    ("reduce-arg-dst", "tile-same-shape", "gather-mask-count", "scatter-mask-cols", "matmul-shape", "extract-bounds")
-)
-"""Rules of shapes and positions that the headers do not have."""
+ADVICE = "the headers have this form, the compiler of the dialect refuses it in a .pto program"
+OVERRUN = "the headers do not check this tile: the operation writes beyond its end, so keep the memory there free"
 
-DTYPE_RULE = "tile-dtype"
+HEADER_RULES: dict[str, str] = {
+    **dict.fromkeys(
+        ("reduce-arg-dst", "tile-same-shape", "gather-mask-count", "scatter-mask-cols", "matmul-shape"), ADVICE
+    ),
+    "extract-bounds": ADVICE,
+    "pipe-epilogue-ends": ADVICE,
+    "quant-mx-room": OVERRUN,
+}
+"""Rules of shapes and positions that the headers do not have, with the advice about what breaks them."""
 
-_WIDE = "tadd tadds tcmp tcmps tcolexpand tcolmax tcolmin tcolsum tdiv tdivs texpands tmax tmaxs tmin tmins"
-_WIDE += " tmul tmuls tpartadd tpartmax tpartmin trowexpand trowmax trowmin trowsum tscatter tsel tsels tshl"
-_WIDE += " tshls tshr tshrs tsub tsubs ttri"
+_WIDE = "tadd tadds tcmp tcmps tcolexpand tcolmax tcolmin tcolsum tdiv tdivs texpands tgather tmax tmaxs tmin tmins"
+_WIDE += " tmul tmuls tpartadd tpartmax tpartmin trem trems trowexpand trowmax trowmin trowsum tscatter tsel tsels"
+_WIDE += " tshl tshls tshr tshrs tsub tsubs ttri"
 _BFLOAT = "tcmps tmax tmul tsub trowexpandadd trowexpanddiv trowexpandmax trowexpandmin trowexpandmul trowexpandsub"
 
 _WINDOWS = frozenset(("textract", "tinsert"))
@@ -29,7 +41,6 @@ _SHORT_AND_WIDE = frozenset(("i16", "ui16", "i32", "ui32"))
 HEADER_DTYPES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     "a5": (
         (frozenset(_WIDE.split()), frozenset(("i64", "ui64"))),
-        (frozenset(("trem", "trems")), frozenset(("ui64",))),
         (frozenset(_BFLOAT.split()), frozenset(("bf16",))),
         (frozenset(("tabs",)), frozenset(("i8", "i16", "i32"))),
         (frozenset(("textract",)), _SHORT_AND_WIDE),
@@ -42,20 +53,118 @@ HEADER_DTYPES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
 }
 """For each chip family: operations, and element types that the headers have beyond those of the dialect."""
 
-ADVICE = "the headers have this form, the compiler of the dialect refuses it in a .pto program"
 
-
-def headers_accept(rule: str, op: Operation, at: object, family: str) -> bool:
-    """Returns whether the headers of the chip ``family`` (``"a2a3"`` or ``"a5"``) accept what breaks ``rule`` in
-    ``op``. ``at`` is the operand that a finding points at."""
+def header_advice(rule: str, op: Operation, at: object, family: str) -> str | None:
+    """Returns the advice about what breaks ``rule`` in ``op``, where the headers of the chip ``family`` (``"a2a3"`` or
+    ``"a5"``) accept it; ``None`` where they do not. ``at`` is the operand that a finding points at."""
     if rule in HEADER_RULES:
-        return True
-    if rule != DTYPE_RULE or not isinstance(at, SSAValue):
-        return False
+        return HEADER_RULES[rule]
+    accepts = _FORMS.get(rule)
+    if accepts is None or not isinstance(at, SSAValue) or not accepts(op, at, family):
+        return None
+    return OVERRUN if rule in _SCRATCH else ADVICE
+
+
+def _has_type(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether the headers have the element type of an operand."""
     name, element = op.name.removeprefix("pto."), element_of(at)
     if name in _WINDOWS and location(at) != "vec":
+        return False
+    if name == "tgather" and not _is_gathered_in_rows(op):
         return False
     return any(name in names and element in elements for names, elements in HEADER_DTYPES.get(family, ()))
 
 
-__all__ = ["ADVICE", "DTYPE_RULE", "HEADER_DTYPES", "HEADER_RULES", "headers_accept"]
+def _is_gathered_in_rows(op: Operation) -> bool:
+    """Returns whether the headers gather elements of 64 bits to where they gather others. With a mask they begin a row
+    of the destination for each row of the source, others follow each other."""
+    source, target = find(op, "src"), find(op, "dst")
+    if find(op, "indices") is not None:
+        return True
+    if source is None or target is None or find(op, "kValue") is not None:
+        return False
+    one, other = source.type, target.type
+    return isinstance(one, TileBufType) and isinstance(other, TileBufType) and one.valid_cols == other.cols
+
+
+def _is_column(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a tile is filled column by column."""
+    return op.name == "pto.texpands" and isinstance(at.type, TileBufType) and at.type.slayout == "none_box"
+
+
+def _is_own_number(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a number has the width of unsigned elements; the numbers of the dialect have no sign."""
+    tile = find(op, "src") or find(op, "dst")
+    element = "" if tile is None else element_of(tile) or ""
+    return isinstance(at.type, IntegerType) and element == f"ui{bit_width(at.type)}"
+
+
+def _has_short_positions(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether positions of partial extrema have 16 bits."""
+    return op.name in ("pto.tpartargmax", "pto.tpartargmin") and element_of(at) in ("i16", "ui16")
+
+
+def _has_more_filters(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether the filters of a histogram are one column with more rows than the source has."""
+    source, filters = find(op, "src"), at.type
+    if source is None or at is not find(op, "idx") or not isinstance(filters, TileBufType):
+        return False
+    is_column = filters.blayout == "col_major" and filters.cols == 1
+    return is_column and isinstance(source.type, TileBufType) and filters.rows > source.type.rows
+
+
+def _is_inserted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a vector tile in boxes along the rows is inserted into a tile of L1 that has the same; boxes of
+    rows are copied as they are."""
+    source, target = find(op, "src"), find(op, "dst")
+    if family != "a5" or source is None or target is None:
+        return False
+    one, other = source.type, target.type
+    if not isinstance(one, TileBufType) or not isinstance(other, TileBufType) or (one.loc, other.loc) != ("vec", "mat"):
+        return False
+    if (one.blayout, one.slayout) != (other.blayout, other.slayout) or one.blayout != "row_major":
+        return False
+    if one.slayout == "col_major":
+        return True
+    return one.slayout == "row_major" and (one.rows, one.cols) == (other.rows, other.cols)
+
+
+def _is_empty(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a part of a tensor has no elements, of which transfers move none."""
+    if isinstance(at.type, PartitionViewType):
+        return 0 in (shape_of(at.type) or ())
+    return constant_of(at) == 0
+
+
+def _is_one_line(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether scratch of the extrema of rows has room for one row."""
+    is_for_rows = op.name in ("pto.trowargmax", "pto.trowargmin")
+    return is_for_rows and isinstance(at.type, TileBufType) and at.type.rows == 1
+
+
+def _has_packed_scales(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether the scales of a queue are the 64-bit words that the fixpipe reads."""
+    return op.name == "pto.set_quant_vector" and element_of(at) in ("i64", "ui64")
+
+
+def _is_of_sort(op: Operation, at: SSAValue, family: str) -> bool:
+    return op.name == "pto.tsort32"
+
+
+_FORMS: dict[str, Callable[[Operation, SSAValue, str], bool]] = {
+    "tile-dtype": _has_type,
+    "tile-row-major": _is_column,
+    "tile-scalar-type": _is_own_number,
+    "tile-tmp-dtype": _has_short_positions,
+    "hist-form": _has_more_filters,
+    "tinsert-pair": _is_inserted_in_boxes,
+    "part-bounds": _is_empty,
+    "pipe-epilogue": _has_packed_scales,
+    "tload-types": _is_empty,
+    "tile-tmp-shape": _is_one_line,
+    "tile-tmp-size": _is_of_sort,
+}
+"""Rules, and which forms that break them the headers accept."""
+_SCRATCH = frozenset(("tile-tmp-shape", "tile-tmp-size"))
+
+__all__ = ["ADVICE", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "header_advice"]

@@ -50,6 +50,11 @@ def divide_integers(a: Array, b: Array, out: Array) -> None:
     np.floor_divide(multiple, b, out)
 
 
+def floored_remainder(a: Array, b: Array, out: Array) -> None:
+    """a − floor(a / b)·b; integers of 64 bits, which only the headers of C++ have, a − trunc(a / b)·b."""
+    (np.fmod if out.dtype == np.int64 else np.remainder)(a, b, out)
+
+
 def reciprocal_root(a: Array, out: Array) -> None:
     """1 / √a."""
     np.sqrt(a, out)
@@ -164,7 +169,7 @@ MULTIPLY = _both(np.multiply)
 DIVIDE = Formula(np.divide, divide_integers, half=True)
 MAXIMUM = _both(maximum)
 MINIMUM = _both(minimum)
-FLOORED_REMAINDER = _both(np.remainder)
+FLOORED_REMAINDER = _both(floored_remainder)
 TRUNCATED_REMAINDER = _both(np.fmod)
 POWER = Formula(np.power, power_of_integers)
 EXPDIF = Formula(exponential_of_difference, half=True)
