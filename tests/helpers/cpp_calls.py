@@ -8,7 +8,7 @@ A program is a list of declarations ``name = tile Vec f32 16x64 at=0 valid=?x8``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -31,8 +31,10 @@ _FUNCTIONS = ("set_flag", "wait_flag", "pipe_barrier")
 class RecordingEmitter:
     """Collects the lines of one function whose calls are all known."""
 
-    def __init__(self, target: str, calls: list[Call]) -> None:
+    def __init__(self, target: str, calls: list[Call], core: str = "") -> None:
         self.target = target
+        self.core = core
+        self.numbered_queues: Mapping[str, frozenset[str]] = _numbered(calls)
         self.state: dict[str, object] = {}
         self.calls = calls
         self.arguments: dict[str, str] = {}
@@ -112,6 +114,9 @@ class RecordingEmitter:
         groups = [(one, group) for one in self.calls for group in one.groups if group.operands]
         return [(one, group) for one, group in groups if group.operands[0].assigned is call]
 
+    def is_used(self, call: Call) -> bool:
+        return bool(self.users(call))
+
     def is_stored(self, call: Call) -> bool:
         return False
 
@@ -141,12 +146,27 @@ class RecordingEmitter:
         )
 
 
-def translated(program: str, target: str) -> RecordingEmitter:
+def _numbered(calls: list[Call]) -> dict[str, frozenset[str]]:
+    """The queues with a number: those whose pushes convert, and those that tiles with open sizes are popped from."""
+    found: dict[str, set[str]] = {}
+    for call in calls:
+        queue = next((group for group in call.groups if group.kind == "pipe"), None)
+        if queue is None:
+            continue
+        if call.name == "TPUSH" and call.modes.keys() & {"quant", "relu"}:
+            modes = "".join(f";{key}={value}" for key, value in call.modes.items())
+            found.setdefault(queue.descriptor, set()).add(f"TPUSH{modes}")
+        elif call.name == "TPOP" and any(group.kind == "tile" and "-1" in group.fields[4] for group in call.groups):
+            found.setdefault(queue.descriptor, set())
+    return {descriptor: frozenset(names) for descriptor, names in found.items()}
+
+
+def translated(program: str, target: str, core: str = "") -> RecordingEmitter:
     """The function that the calls of a program become."""
     reader = _Reader()
     for line in program.strip().splitlines():
         reader.read(line)
-    emitter = RecordingEmitter(target, reader.calls)
+    emitter = RecordingEmitter(target, reader.calls, core)
     emitter.arguments |= reader.arguments
     for call in reader.calls:
         translate_call(call, emitter)

@@ -1,6 +1,7 @@
 """Queues between the cube core and the vector cores: ``TPipe``, ``TALLOC``, ``TPUSH``, ``TPOP``, ``TFREE``.
 
-A tensor that a queue gives its address is an entry in global memory. Its handle is declared once for each queue and
+A queue has a handle, or a number where its pushes convert or its pops state valid sizes (``numbered_queues``). A tensor
+that a queue gives its address is an entry in global memory. Its handle is declared once for each queue and
 type of tensor, and each ``TALLOC`` or ``TPOP`` binds it again; transfers use the pointer that they return.
 
 Source: docs/reference/execution.md, "Queues between cores".
@@ -9,9 +10,18 @@ Source: docs/reference/execution.md, "Queues between cores".
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from .addresses import as_address
+from .numbered_queues import (
+    NumberedQueue,
+    define_numbered,
+    free_numbered,
+    numbered,
+    pop_numbered,
+    push_numbered,
+    set_scale,
+)
 from .statement import Named
 from .tensors import Tensor, tensor_of, view_type
 from .tiles import DYNAMIC, Origin, identity, number_of, tile_of, tile_type
@@ -69,6 +79,13 @@ def define_queue(call: Call, emitter: Emitter, known: Operands) -> None:
     entry = emitter.entry_of(call.groups[0]) if through_memory else None
     # Entries in global memory have no slots in local memory.
     values = [] if entry is not None else [Named(emitter.cast(one, "i32"), "i32") for one in buffers]
+    memory = identity(queue.memory)
+    if emitter.state.setdefault(f"memory of {queue.key}", memory) != memory:
+        emitter.fail("another TPipe of this type has other memory, and shares its flags", "give each flags of its own")
+    pushes = emitter.numbered_queues.get(call.groups[0].descriptor)
+    if pushes is not None:
+        _define_by_number(queue, direction, through_memory, sorted(pushes), emitter)
+        return
     fields = [f"dir_mask = {direction}", f"slot_size = {queue.slot_size}", f"slot_num = {queue.slots}"]
     name = "initialize_l2l_pipe"
     if through_memory:
@@ -81,10 +98,23 @@ def define_queue(call: Call, emitter: Emitter, known: Operands) -> None:
     fields += [f"flag_base = {queue.flag}", f"nosplit = {'true' if queue.is_whole else 'false'}"]
     listed = ", ".join(f"{one.name} : {one.type}" for one in values)
     text = f"pto.{name} {{{', '.join(fields)}}}({listed}) -> {_PIPE}"
-    memory = identity(queue.memory)
-    if emitter.state.setdefault(f"memory of {queue.key}", memory) != memory:
-        emitter.fail("another TPipe of this type has other memory, and shares its flags", "give each flags of its own")
     emitter.state[queue.key] = emitter.define(text, call.label or "pipe")
+
+
+def _define_by_number(queue: _Queue, direction: int, through_memory: bool, pushes: list[str], emitter: Emitter) -> None:
+    fields = {"dir_mask": str(direction), "slot_size": str(queue.slot_size), "slot_num": str(queue.slots)}
+    buffers: dict[str, Named] = {}
+    if through_memory:
+        if emitter.target != "a2a3":
+            emitter.fail("a TPipe in global memory with such tiles is not translated for a5", "use local memory")
+        fields["local_slot_num"] = str(min(queue.local_slots, queue.slots))
+        buffers["gm_slot_buffer"] = Named(emitter.pointer(queue.memory, "ui8"), "!pto.ptr<ui8, gm>")
+    for bit, name, buffer in ((1, "c2v", queue.to_vector), (2, "v2c", queue.to_cube)):
+        if direction & bit:
+            buffers[f"{name}_consumer_buf"] = Named(emitter.cast(buffer, "i32"), "i32")
+    fields["nosplit"] = "true" if queue.is_whole else "false"
+    if queue.key not in emitter.state:
+        emitter.state[queue.key] = define_numbered(numbered(queue.flag, pushes, emitter), fields, buffers, emitter)
 
 
 def _first_slot(queue: _Queue, entry: Group, call: Call, emitter: Emitter, known: Operands) -> Named:
@@ -97,10 +127,11 @@ def _first_slot(queue: _Queue, entry: Group, call: Call, emitter: Emitter, known
     return known.tensors.whole(Tensor(element, "ND", queue.memory, sizes, strides), call)
 
 
-def _handle(call: Call, emitter: Emitter) -> tuple[_Queue, str]:
+def _handle(call: Call, emitter: Emitter) -> tuple[_Queue, str | NumberedQueue]:
+    """Returns a queue, and its handle or number."""
     queue = _queue(next(one for one in call.groups if one.kind == "pipe"))
     name = emitter.state.get(queue.key)
-    if not isinstance(name, str):
+    if not isinstance(name, str | NumberedQueue):
         emitter.fail(f"the TPipe of {call.name} is not defined in this kernel")
     return queue, name
 
@@ -131,6 +162,8 @@ def bind_entry(call: Call, emitter: Emitter, known: Operands) -> str:
     queue, name = _handle(call, emitter)
     entry = _entry(call, queue, emitter)
     assert entry is not None
+    if not isinstance(name, str):
+        _refuse_entry(call, emitter)
     operation = "talloc" if call.name == "TALLOC" else "tpop"
     emitter.emit(f"pto.{operation}({entry.name}, {name} : {entry.type}, {_PIPE}) {{split = {_split(call, queue)}}}")
     element = entry.type.rpartition("x")[2].removesuffix(">")
@@ -141,15 +174,25 @@ def bind_entry(call: Call, emitter: Emitter, known: Operands) -> str:
     return emitter.define(f"pto.castptr {pointer} : !pto.ptr<{element}> -> !pto.ptr<{wanted}>", "slot")
 
 
+def _refuse_entry(call: Call, emitter: Emitter) -> NoReturn:
+    emitter.fail(
+        f"{call.name} of a tensor in a queue that converts, or whose tiles have open sizes, is not translated",
+        "move either tensors or tiles",
+    )
+
+
 def _push(call: Call, emitter: Emitter, known: Operands) -> None:
     queue, name = _handle(call, emitter)
     entry = _entry(call, queue, emitter)
     if entry is not None:
+        if not isinstance(name, str):
+            _refuse_entry(call, emitter)
         emitter.emit(f"pto.tpush({entry.name}, {name} : {entry.type}, {_PIPE}) {{split = {_split(call, queue)}}}")
         return
-    if any(call.modes.get(mode, "NoRelu") != "NoRelu" for mode in ("quant", "relu")):
-        emitter.fail("TPUSH with quantisation or relu is not translated", "convert the tile after TPOP")
     tile = known.value(tile_of(_tile_group(call), emitter), call)
+    if not isinstance(name, str):
+        push_numbered(name, tile, _split(call, queue), _core(call, emitter), emitter)
+        return
     text = f"pto.tpush({tile.name}, {name} : {tile.type}, {_PIPE}) {{split = {_split(call, queue)}}}"
     emitter.emit(text + _core(call, emitter))
 
@@ -157,6 +200,11 @@ def _push(call: Call, emitter: Emitter, known: Operands) -> None:
 def _free(call: Call, emitter: Emitter, known: Operands) -> None:
     queue, name = _handle(call, emitter)
     entry = _entry(call, queue, emitter)
+    if not isinstance(name, str):
+        if entry is not None:
+            _refuse_entry(call, emitter)
+        free_numbered(name, _split(call, queue), emitter)
+        return
     operands = f"{name} : {_PIPE}" if entry is None else f"{entry.name}, {name} : {entry.type}, {_PIPE}"
     emitter.emit(f"pto.tfree({operands}) {{split = {_split(call, queue)}}}")
 
@@ -165,6 +213,12 @@ def pop(call: Call, emitter: Emitter, known: Operands) -> Origin:
     """Emits ``TPOP``, which gives a tile the address of a slot."""
     queue, name = _handle(call, emitter)
     tile = tile_of(_tile_group(call), emitter)
+    if not isinstance(name, str):
+        tile = tile.with_known_sizes()
+        type_, split = tile_type(tile, emitter), _split(call, queue)
+        value = pop_numbered(name, type_, tile.valid, split, _core(call, emitter), call.label, emitter)
+        known.handles.define(as_address(tile, call), value, call)
+        return Origin(value, tile)
     row, col = (number_of(size) for size in tile.valid)
     if row is None or col is None:
         # The valid sizes determine where the part of a core begins, which the dialect takes from the type.
@@ -192,6 +246,8 @@ QUEUE_CALLS: dict[str, Callable[[Call, Emitter, Operands], None]] = {
     "TPipe": define_queue,
     "TPUSH": _push,
     "TFREE": _free,
+    "SET_QUANT_SCALAR": set_scale,
+    "SET_QUANT_VECTOR": set_scale,
 }
 """Functions of queues without a result."""
 

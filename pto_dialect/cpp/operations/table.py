@@ -251,8 +251,6 @@ MISSING = {
     "TPAIRREDUCESUM": "the dialect has no sums of neighbours: write TGATHER with P0101 and P1010, and TADD",
     "TINTERLEAVE": "the dialect has no interleaving of tiles",
     "TDEINTERLEAVE": "the dialect has no interleaving of tiles: write TGATHER with P0101 and P1010",
-    "SET_QUANT_SCALAR": "scales of a queue are not translated",
-    "SET_QUANT_VECTOR": "scales of a queue are not translated",
     "TPREFETCH_ASYNC": "asynchronous transfers are not translated",
     **dict.fromkeys(_REGISTERS.split(), "vector registers are not translated: use operations of tiles"),
 }

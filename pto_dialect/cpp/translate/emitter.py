@@ -16,6 +16,7 @@ from .flow.structure import TOO_DEEP
 from .folding import signed, unsigned
 from .interface import Call, Group, Operand
 from .linear import low_bits, width_of
+from .queues import NO_QUEUES
 from .scalars import as_number
 from .signals import SET_SIGNAL_BASE, sources_of
 
@@ -29,9 +30,12 @@ class FunctionEmitter:
     """Emits the operations of the calls of one function."""
 
     def __init__(
-        self, function: Function, order: list[str], ctx: Context, target: str, sources: Mapping[str, list[str]]
-    ):
+        self, function: Function, order: list[str], ctx: Context, target: str, core: str,
+        sources: Mapping[str, list[str]], numbered_queues: Mapping[str, frozenset[str]] = NO_QUEUES,
+    ):  # fmt: skip
         self.target = target
+        self.core = core
+        self.numbered_queues = numbered_queues
         self.state: dict[str, object] = {}
         self._ctx = ctx
         self._sources = sources
@@ -42,8 +46,11 @@ class FunctionEmitter:
         self._entries: dict[str, Group] = {}
         """For the descriptor of a queue the tensor that some call moves through it, without its operands."""
         self._stored: set[object] = set()
+        self._used: set[object] = set()
+        """Operands of all instructions."""
         for name in order:
             for instruction in function.blocks[name].instructions:
+                self._used.update(instruction.operands)
                 if instruction.opcode == "store":
                     self._stored.add(instruction.operands[0])
                 groups = groups_of(instruction, ctx.module)
@@ -142,6 +149,10 @@ class FunctionEmitter:
     def is_stored(self, call: Call) -> bool:
         """Returns whether the result of ``call`` is stored, so that its users are not known."""
         return self._instructions.get(id(call)) in self._stored
+
+    def is_used(self, call: Call) -> bool:
+        """Returns whether anything uses the result of ``call``."""
+        return self._instructions.get(id(call)) in self._used
 
     def is_available(self, operand: Operand) -> bool:
         """Returns whether an operand has a value at this point."""

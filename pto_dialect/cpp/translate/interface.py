@@ -6,6 +6,7 @@ A kernel's operations are calls of functions whose names start with ``__pto_``. 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
@@ -63,6 +64,10 @@ class Emitter(Protocol):
     """Emits the operations of one function, in program order."""
 
     target: str
+    core: str
+    """The core that executes the function: ``vector`` or ``cube``."""
+    numbered_queues: Mapping[str, frozenset[str]]
+    """For the descriptor of each queue that has a number the names with modes of the pushes that convert."""
     state: dict[str, object]
 
     def emit(self, line: str) -> None:
@@ -119,6 +124,10 @@ class Emitter(Protocol):
 
     def is_stored(self, call: Call) -> bool:
         """Returns whether the result of ``call`` is stored in a local array or a field: its users are unknown then."""
+        ...
+
+    def is_used(self, call: Call) -> bool:
+        """Returns whether anything uses the result of ``call``."""
         ...
 
     def is_available(self, operand: Operand) -> bool:

@@ -30,6 +30,7 @@ from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
 from .preparation.local_pointers import WORD
 from .preparation.prepare import prepare
+from .queues import find_numbered
 from .writer import location_text
 
 _KINDS = ("vector", "cube")
@@ -109,9 +110,10 @@ class _Translation:
             unify_parameters([part.function for part in parts])
         share_elements([(part.function, part.elements) for part in parts])
         functions: list[_Translated] = []
+        queues = find_numbered((part.function, part.module) for part in parts)
         for part in parts:
             with _located(part):
-                functions.append(_translate(part, self.target, self.lines_of_sources, self.translate))
+                functions.append(_translate(part, self.target, self.lines_of_sources, queues, self.translate))
         functions = _without_idle_core(functions)
         symbol = self._symbol(readable_name(having[0][1], name), is_alone)
         return [line for function in functions for line in function.lines(symbol, len(functions) > 1)]
@@ -260,8 +262,14 @@ def _line_of_assembly(sources: Mapping[str, str]) -> SourceLocation | None:
     return None
 
 
-def _translate(part: _Part, target: str, sources: Mapping[str, list[str]], translate: Translate) -> _Translated:
-    """Returns a function as text."""
+def _translate(
+    part: _Part,
+    target: str,
+    sources: Mapping[str, list[str]],
+    queues: Mapping[str, frozenset[str]],
+    translate: Translate,
+) -> _Translated:
+    """Returns a function as text; ``queues`` are those that both cores identify by a number."""
     function, flow = part.function, part.flow
     counted = find_counted(function, flow)
     tree = Structurer(function, flow, counted, find_needed(function, flow, counted)).build()
@@ -269,7 +277,7 @@ def _translate(part: _Part, target: str, sources: Mapping[str, list[str]], trans
     ctx = Context(part.module, part.memory, part.elements, part.frames)
     arguments = _bind_arguments(function, ctx)
     fill_tables(ctx)
-    emitter = FunctionEmitter(function, flow.order, ctx, target, sources)
+    emitter = FunctionEmitter(function, flow.order, ctx, target, part.core, sources, queues)
     TreeEmitter(ctx, emitter, Liveness(part.memory.effects), translate).statements(tree.statements, frozenset())
     location = location_text([part.location] if part.location is not None else [])
     return _Translated(part, arguments, ctx.writer.text(2, location), location)
