@@ -99,6 +99,27 @@ def test_asynchronous_transfers_have_ended_where_they_are_waited_for(statement: 
     assert all(part.reshape(-1).tolist() == given[: ROWS * COLS].tolist() for part in parts)
 
 
+ONE = "Part from = part(whole, 1, 240); Part to = part(parts, 1, 240);"
+
+
+@pytest.mark.parametrize(
+    ("statement", "waits", "warnings"),
+    [
+        (f"{ONE} {PUT}", 0, 1),
+        (f"for (int rank = 0; rank < ranks; ++rank) {{ {LINES} {PUT}; }}", 0, 1),
+        # A number of elements that is open is moved in three loops.
+        (f"Part from = part(whole, 1, cols); Part to = part(parts, 1, cols); {PUT}", 0, 3),
+        (f"{ONE} {PUT}.Wait(session)", 1, 0),
+        # Only the last event of the session is waited for.
+        (f"{ONE} {PUT}; {PUT}.Wait(session)", 1, 0),
+    ],
+)
+def test_a_forgotten_wait_is_reported(statement: str, waits: int, warnings: int) -> None:
+    program = pto_dialect.compile_cpp(KERNEL, defines={"STATEMENT": statement}).text
+    assert program.count("pto.comm.wait_async_event") == waits
+    assert sum(one.rule == "comm-async-wait" for one in pto_dialect.check(program).diagnostics) == warnings
+
+
 BUILT = "comm::BuildAsyncSession(scratch, workspace, other)"
 OTHER = "Tile<TileType::Vec, uint8_t, 1, 256> next; TASSIGN(next, 0x9000); comm::AsyncSession other;"
 ALL = f"for (int rank = 0; rank < ranks; ++rank) {{ {LINES} comm::TPUT_ASYNC(to, from, other).Wait(other); }}"

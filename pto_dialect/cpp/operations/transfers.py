@@ -1,8 +1,8 @@
 """Asynchronous transfers between ranks, and the events that say that they have ended.
 
-An event of C++ is a number, which identifies the value of the dialect that it is. An event that is not waited for in
-the block where its transfer begins is waited for there at once. A transfer of as many elements as a value says becomes
-transfers of constant numbers of them, which the dialect has alone.
+An event of C++ is a number, which identifies the value of the dialect that it is. An event that leaves the block where
+its transfer begins is waited for there at once; one that nothing uses is not waited for. A transfer of as many elements
+as a value says becomes transfers of constant numbers of them, which the dialect has alone.
 Source: docs/reference/execution.md, "Communication".
 """
 
@@ -14,7 +14,7 @@ from pto_dialect.ir.core.registry import op_class
 
 from .sessions import build_session, choices_of, prepare, session_at, value_of
 from .statement import Named, group
-from .tensors import Tensor, tensor_of, with_known_sizes
+from .tensors import Tensor, tensor_of
 from .tiles import index_name
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _transfer(call: Call, emitter: Emitter, known: Operands) -> str:
     """``TPUT_ASYNC`` and ``TGET_ASYNC``; the rank of the other side only chooses a channel."""
     destination, source, session, *_ = call.groups
     number = session.operands[0]
-    tensors = [with_known_sizes(tensor_of(one, emitter)) for one in (destination, source)]
+    tensors = [tensor_of(one, emitter).with_known_sizes() for one in (destination, source)]
     owner = session_at(number, call, emitter, known)
     if owner is not None:
         return _moved(tensors, owner, call, emitter, known)
@@ -61,18 +61,18 @@ def _transfer(call: Call, emitter: Emitter, known: Operands) -> str:
     for choice in choices:
         with emitter.when(choice.condition):
             chosen = value_of(choice.session, call, emitter, known)
-            _move_and_wait(tensors, chosen, call, emitter, known)
+            _move(tensors, chosen, call, emitter, known)
     return _ended_at_once(emitter)
 
 
 def _moved(tensors: list[Tensor], owner: Named, call: Call, emitter: Emitter, known: Operands) -> str:
     if not all(_is_constant(one) for one in tensors):
-        _move_and_wait(tensors, owner, call, emitter, known)
+        _move(tensors, owner, call, emitter, known)
         return _ended_at_once(emitter)
     event = _begun([known.value(one, call) for one in tensors], owner, call, emitter)
     if not any(user.name.startswith("AsyncEvent.") for user, _ in emitter.users(call)):
         # The event leaves its block, for example as the last one of a loop.
-        _wait(event, owner, emitter)
+        _wait(event, owner, call, emitter)
     return _keep(event, call, emitter)
 
 
@@ -85,11 +85,12 @@ def _prepare(tensors: list[Tensor], call: Call, known: Operands) -> None:
             known.tensors.whole(one, call)
 
 
-def _move_and_wait(tensors: list[Tensor], owner: Named, call: Call, emitter: Emitter, known: Operands) -> None:
-    """Emits a transfer, in parts where the number of elements is open, each of which is waited for."""
+def _move(tensors: list[Tensor], owner: Named, call: Call, emitter: Emitter, known: Operands) -> None:
+    """Emits a transfer, in parts where the number of elements is open; each of them is waited for where the event is
+    used."""
     if all(_is_constant(one) for one in tensors):
         parts = [known.value(one, call) for one in tensors]
-        _wait(_begun(parts, owner, call, emitter), owner, emitter)
+        _wait(_begun(parts, owner, call, emitter), owner, call, emitter)
         return
     lines = [_line(one, call, emitter) for one in tensors]
     length = index_name(lines[1].sizes[-1], emitter)
@@ -103,7 +104,7 @@ def _move_and_wait(tensors: list[Tensor], owner: Named, call: Call, emitter: Emi
             end = emitter.define(f"arith.subi {length}, {rest} : index", "end")
         with emitter.loop(begin, end, step) as first:
             parts = [known.tensors.elements_at(one, first, count, call) for one in lines]
-            _wait(_begun(parts, owner, call, emitter), owner, emitter)
+            _wait(_begun(parts, owner, call, emitter), owner, call, emitter)
         begin = end
 
 
@@ -123,8 +124,9 @@ def _begun(tensors: list[Named], owner: Named, call: Call, emitter: Emitter) -> 
     return Named(emitter.define(text, "event"), _EVENT)
 
 
-def _wait(event: Named, owner: Named, emitter: Emitter) -> None:
-    emitter.define(f"pto.comm.wait_async_event({group([event, owner])}) -> i1", "done")
+def _wait(event: Named, owner: Named, call: Call, emitter: Emitter) -> None:
+    if emitter.is_used(call):
+        emitter.define(f"pto.comm.wait_async_event({group([event, owner])}) -> i1", "done")
 
 
 def _ended_at_once(emitter: Emitter) -> str:

@@ -21,7 +21,7 @@ from pto_dialect.ir.core.types import (
     shape_of,
     type_text,
 )
-from pto_dialect.ir.sync.comm import CommTBroadcastOp, CommTNotifyOp, CommTReduceOp
+from pto_dialect.ir.sync.comm import AsyncEventOp, CommTBroadcastOp, CommTNotifyOp, CommTReduceOp
 
 from ..engine.checks import checks
 from ..engine.context import Context
@@ -181,6 +181,17 @@ def check_async_transfer(op: Operation, ctx: Context) -> None:
     if shape_of(dst.type) != shape_of(src.type):
         found = f"{type_text(dst.type)} and {type_text(src.type)}"
         ctx.report("comm-async-1d", op, f"dst and src of {op.name} have one shape, found {found}", at=src)
+
+
+@checks(STRUCTURE, "pto.comm.tput_async", "pto.comm.tget_async")
+def check_event(op: Operation, ctx: Context) -> None:
+    """Reports a transfer whose event nothing uses, unless another event of its session is waited for or tested."""
+    if op.results[0].first_use is not None:
+        return
+    session = named(op, "session")
+    if not any(isinstance(use.operation, AsyncEventOp) for use in session.uses):
+        help = "wait for its event before its memory is used again, or the kernel ends"
+        ctx.report("comm-async-wait", op, f"nothing waits for the transfer of {op.name}", help=help)
 
 
 @checks(STRUCTURE, "pto.tprefetch_async")
