@@ -59,6 +59,8 @@ def header_advice(rule: str, op: Operation, at: object, family: str) -> str | No
     ``"a5"``) accept it; ``None`` where they do not. ``at`` is the operand that a finding points at."""
     if rule in HEADER_RULES:
         return HEADER_RULES[rule]
+    if (family, op.name) in _WITHOUT_SCRATCH.get(rule, ()) and not isinstance(at, SSAValue):
+        return ADVICE
     accepts = _FORMS.get(rule)
     if accepts is None or not isinstance(at, SSAValue) or not accepts(op, at, family):
         return None
@@ -129,6 +131,22 @@ def _is_inserted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
     return one.slayout == "row_major" and (one.rows, one.cols) == (other.rows, other.cols)
 
 
+def _is_extracted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a window of a vector tile in boxes becomes one of the same layout."""
+    source, target = find(op, "src"), find(op, "dst")
+    if family != "a5" or source is None or target is None:
+        return False
+    one, other = source.type, target.type
+    if not isinstance(one, TileBufType) or not isinstance(other, TileBufType) or (one.loc, other.loc) != ("vec", "vec"):
+        return False
+    return (one.blayout, one.slayout) == (other.blayout, other.slayout) == ("col_major", "row_major")
+
+
+def _is_transposed(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether elements are moved only, whatever they mean."""
+    return family == "a5" and op.name == "pto.ttrans"
+
+
 def _is_empty(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether a part of a tensor has no elements, of which transfers move none."""
     if isinstance(at.type, PartitionViewType):
@@ -158,6 +176,8 @@ _FORMS: dict[str, Callable[[Operation, SSAValue, str], bool]] = {
     "tile-tmp-dtype": _has_short_positions,
     "hist-form": _has_more_filters,
     "tinsert-pair": _is_inserted_in_boxes,
+    "textract-pair": _is_extracted_in_boxes,
+    "tile-lowprec": _is_transposed,
     "part-bounds": _is_empty,
     "pipe-epilogue": _has_packed_scales,
     "tload-types": _is_empty,
@@ -165,6 +185,10 @@ _FORMS: dict[str, Callable[[Operation, SSAValue, str], bool]] = {
     "tile-tmp-size": _is_of_sort,
 }
 """Rules, and which forms that break them the headers accept."""
+_WITHOUT_SCRATCH: dict[str, frozenset[tuple[str, str]]] = {
+    "tile-highprec-tmp": frozenset((("a5", "pto.trsqrt"), ("a5", "pto.trowexpanddiv")))
+}
+"""Rules that ask for a scratch tile, and chips and operations whose headers need none."""
 _SCRATCH = frozenset(("tile-tmp-shape", "tile-tmp-size"))
 
 __all__ = ["ADVICE", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "header_advice"]

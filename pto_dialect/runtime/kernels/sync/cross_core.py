@@ -181,13 +181,15 @@ def set_ffts(op: PtoOp, g: Generator) -> None:
     """Sets the flag area in memory; signals are modelled without it."""
 
 
-def meet(core: QueueCore, kinds: str) -> bool:
+def meet(core: QueueCore, kinds: str, used: int = 0) -> bool:
     """Signals every core that takes part in a barrier over all blocks, and waits for all of them; returns False for a
-    core that does not take part."""
+    core that does not take part. Of the cores of one kind only the first ``used`` take part, if it is not 0."""
     expected = {"aic_only": ("aic", "all"), "aiv_only": ("aiv", "all"), "mix": ("aic", "aiv", "all")}[kinds]
     if core.kind not in expected:
         return False
     peers = [c for block in core.block.device for c in block.cores if c.kind in expected]
+    if used and kinds != "mix":
+        peers = peers[:used]
     mine = ("all", kinds, core.block.index, core.kind, core.index)
     core.signal("PIPE_S", tuple((c, mine) for c in peers))
     core.await_signals("PIPE_S", tuple(("all", kinds, c.block.index, c.kind, c.index) for c in peers))
@@ -198,6 +200,8 @@ def meet(core: QueueCore, kinds: str) -> bool:
 def syncall(op: PtoOp, g: Generator) -> None:
     """Waits until all cores of the named kinds, in all blocks, arrive with their pipes drained."""
     kinds = op.attributes["core_type"].data[1]  # pyright: ignore[reportAttributeAccessIssue]
+    used = g.operand(op, "used_cores")
+    count = f", int({g.name(used)})" if used is not None else ""
     g.emitter.line("yield from core.join_all()")
-    with g.emitter.block(f"if {g.argument(meet)}(core, {kinds!r}):"):
+    with g.emitter.block(f"if {g.argument(meet)}(core, {kinds!r}{count}):"):
         g.emitter.line("yield from core.join_scalar()")
