@@ -81,6 +81,11 @@ def gathered(cols: int) -> str:
     )
 
 
+def taken(layout: str, element: str = "half") -> str:
+    whole = tile("x", element, 64, 32, 0, layout)
+    return f"{whole}; {tile('z', element, 32, 32, 0x4000, layout.replace('64', '32'))}; TEXTRACT(z, x, 0, 0)"
+
+
 OVERRUN = "writes beyond its end, so keep the memory there free"
 FORM = "the headers have this form"
 
@@ -91,6 +96,21 @@ FORM = "the headers have this form"
         ("a2a3", extremum(1), "tmp of TROWARGMAX needs 8 rows like src, found 1 [tile-tmp-shape]", OVERRUN),
         ("a2a3", sorted_in_blocks(16), "tmp of TSORT32 needs 160 bytes on a2a3, found 64 [tile-tmp-size]", OVERRUN),
         ("a5", scaled(2), "scaling of TQUANT_MX needs room for 64 elements, found 8 [quant-mx-room]", OVERRUN),
+        ("a5", taken("BLayout::ColMajor, 64, 32, SLayout::RowMajor"), "src of TEXTRACT must be laid out", FORM),
+        (
+            "a5",
+            f"{tile('x', 'float8_e4m3_t', 32, 32, 0)}; {tile('z', 'float8_e4m3_t', 32, 32, 0x1000)}; "
+            f"{tile('t', 'float8_e4m3_t', 32, 32, 0x2000)}; TTRANS(z, x, t)",
+            "src of TTRANS has element type f8E4M3FN",
+            FORM,
+        ),
+        (
+            "a5",
+            f"{tile('x', 'float', 4, 32, 0)}; {tile('z', 'float', 4, 32, 0x1000)}; "
+            "TRSQRT<RsqrtAlgorithm::HIGH_PRECISION>(z, x)",
+            "TRSQRT with high_precision needs a scratch tile [tile-highprec-tmp]",
+            FORM,
+        ),
         ("a5", gathered(16), "src of TGATHER has element type i64 [tile-dtype]", FORM),
         ("a5", histogram(column(32)), "needs the rows of src, 2, found 32 [hist-form]", FORM),
         ("a5", inserted(32, "ColMajor", "ColMajor"), "src of TINSERT must be laid out", FORM),
@@ -123,6 +143,7 @@ def test_forms_of_the_headers_are_warnings(
         ("a5", inserted(32, "ColMajor", "RowMajor"), "of TINSERT must be laid out"),
         ("a5", inserted(32, "RowMajor", "RowMajor"), "of TINSERT must be laid out"),
         ("a2a3", inserted(32, "ColMajor", "ColMajor"), "TINSERT does not go from vec to mat on a2a3"),
+        ("a2a3", taken("BLayout::ColMajor, 64, 32, SLayout::RowMajor", "float8_e4m3_t"), "f8E4M3FN"),
         # The rows of the destination would begin elsewhere.
         ("a5", gathered(14), "src of TGATHER has element type i64"),
         ("a2a3", gathered(16), "src of TGATHER has element type i64"),

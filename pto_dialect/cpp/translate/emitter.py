@@ -16,7 +16,7 @@ from .flow.structure import TOO_DEEP
 from .folding import signed, unsigned
 from .interface import Call, Group, Operand
 from .linear import low_bits, width_of
-from .queues import NO_QUEUES
+from .preparation.queues import NO_QUEUES
 from .scalars import as_number
 from .signals import SET_SIGNAL_BASE, sources_of
 

@@ -30,7 +30,7 @@ from .memory import LocalMemory, MemoryError_
 from .needed import find_needed
 from .preparation.local_pointers import WORD
 from .preparation.prepare import prepare
-from .queues import find_numbered
+from .preparation.queues import find_numbered
 from .writer import location_text
 
 _KINDS = ("vector", "cube")

@@ -59,10 +59,10 @@ def header_advice(rule: str, op: Operation, at: object, family: str) -> str | No
     ``"a5"``) accept it; ``None`` where they do not. ``at`` is the operand that a finding points at."""
     if rule in HEADER_RULES:
         return HEADER_RULES[rule]
-    if (family, op.name) in _WITHOUT_SCRATCH.get(rule, ()) and not isinstance(at, SSAValue):
-        return ADVICE
-    accepts = _FORMS.get(rule)
-    if accepts is None or not isinstance(at, SSAValue) or not accepts(op, at, family):
+    if not isinstance(at, SSAValue):
+        return ADVICE if (family, op.name) in _WITHOUT_SCRATCH.get(rule, ()) else None
+    accepts = _FORMS.get((rule, op.name)) or _FORMS.get((rule, ANY))
+    if accepts is None or not accepts(op, at, family):
         return None
     return OVERRUN if rule in _SCRATCH else ADVICE
 
@@ -70,17 +70,20 @@ def header_advice(rule: str, op: Operation, at: object, family: str) -> str | No
 def _has_type(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether the headers have the element type of an operand."""
     name, element = op.name.removeprefix("pto."), element_of(at)
-    if name in _WINDOWS and location(at) != "vec":
-        return False
-    if name == "tgather" and not _is_gathered_in_rows(op):
-        return False
     return any(name in names and element in elements for names, elements in HEADER_DTYPES.get(family, ()))
 
 
-def _is_gathered_in_rows(op: Operation) -> bool:
+def _has_type_of_vector(op: Operation, at: SSAValue, family: str) -> bool:
+    """As ``_has_type`` for tiles of the vector unit; those of other memories have types of their own."""
+    return location(at) == "vec" and _has_type(op, at, family)
+
+
+def _is_gathered_in_rows(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether the headers gather elements of 64 bits to where they gather others. With a mask they begin a row
     of the destination for each row of the source, others follow each other."""
     source, target = find(op, "src"), find(op, "dst")
+    if not _has_type(op, at, family):
+        return False
     if find(op, "indices") is not None:
         return True
     if source is None or target is None or find(op, "kValue") is not None:
@@ -91,7 +94,7 @@ def _is_gathered_in_rows(op: Operation) -> bool:
 
 def _is_column(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether a tile is filled column by column."""
-    return op.name == "pto.texpands" and isinstance(at.type, TileBufType) and at.type.slayout == "none_box"
+    return isinstance(at.type, TileBufType) and at.type.slayout == "none_box"
 
 
 def _is_own_number(op: Operation, at: SSAValue, family: str) -> bool:
@@ -103,7 +106,7 @@ def _is_own_number(op: Operation, at: SSAValue, family: str) -> bool:
 
 def _has_short_positions(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether positions of partial extrema have 16 bits."""
-    return op.name in ("pto.tpartargmax", "pto.tpartargmin") and element_of(at) in ("i16", "ui16")
+    return element_of(at) in ("i16", "ui16")
 
 
 def _has_more_filters(op: Operation, at: SSAValue, family: str) -> bool:
@@ -144,7 +147,7 @@ def _is_extracted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
 
 def _is_transposed(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether elements are moved only, whatever they mean."""
-    return family == "a5" and op.name == "pto.ttrans"
+    return family == "a5"
 
 
 def _is_empty(op: Operation, at: SSAValue, family: str) -> bool:
@@ -156,35 +159,40 @@ def _is_empty(op: Operation, at: SSAValue, family: str) -> bool:
 
 def _is_one_line(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether scratch of the extrema of rows has room for one row."""
-    is_for_rows = op.name in ("pto.trowargmax", "pto.trowargmin")
-    return is_for_rows and isinstance(at.type, TileBufType) and at.type.rows == 1
+    return isinstance(at.type, TileBufType) and at.type.rows == 1
 
 
 def _has_packed_scales(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether the scales of a queue are the 64-bit words that the fixpipe reads."""
-    return op.name == "pto.set_quant_vector" and element_of(at) in ("i64", "ui64")
+    return element_of(at) in ("i64", "ui64")
 
 
-def _is_of_sort(op: Operation, at: SSAValue, family: str) -> bool:
-    return op.name == "pto.tsort32"
+def _is_any(op: Operation, at: SSAValue, family: str) -> bool:
+    return True
 
 
-_FORMS: dict[str, Callable[[Operation, SSAValue, str], bool]] = {
-    "tile-dtype": _has_type,
-    "tile-row-major": _is_column,
-    "tile-scalar-type": _is_own_number,
-    "tile-tmp-dtype": _has_short_positions,
-    "hist-form": _has_more_filters,
-    "tinsert-pair": _is_inserted_in_boxes,
-    "textract-pair": _is_extracted_in_boxes,
-    "tile-lowprec": _is_transposed,
-    "part-bounds": _is_empty,
-    "pipe-epilogue": _has_packed_scales,
-    "tload-types": _is_empty,
-    "tile-tmp-shape": _is_one_line,
-    "tile-tmp-size": _is_of_sort,
+ANY = ""
+_FORMS: dict[tuple[str, str], Callable[[Operation, SSAValue, str], bool]] = {
+    ("tile-dtype", ANY): _has_type,
+    ("tile-dtype", "pto.textract"): _has_type_of_vector,
+    ("tile-dtype", "pto.tinsert"): _has_type_of_vector,
+    ("tile-dtype", "pto.tgather"): _is_gathered_in_rows,
+    ("tile-row-major", "pto.texpands"): _is_column,
+    ("tile-scalar-type", ANY): _is_own_number,
+    ("tile-tmp-dtype", "pto.tpartargmax"): _has_short_positions,
+    ("tile-tmp-dtype", "pto.tpartargmin"): _has_short_positions,
+    ("hist-form", ANY): _has_more_filters,
+    ("tinsert-pair", ANY): _is_inserted_in_boxes,
+    ("textract-pair", ANY): _is_extracted_in_boxes,
+    ("tile-lowprec", "pto.ttrans"): _is_transposed,
+    ("part-bounds", ANY): _is_empty,
+    ("tload-types", ANY): _is_empty,
+    ("pipe-epilogue", "pto.set_quant_vector"): _has_packed_scales,
+    ("tile-tmp-shape", "pto.trowargmax"): _is_one_line,
+    ("tile-tmp-shape", "pto.trowargmin"): _is_one_line,
+    ("tile-tmp-size", "pto.tsort32"): _is_any,
 }
-"""Rules, and which forms that break them the headers accept."""
+"""Rules with an operation, or any, and which forms that break them the headers accept."""
 _WITHOUT_SCRATCH: dict[str, frozenset[tuple[str, str]]] = {
     "tile-highprec-tmp": frozenset((("a5", "pto.trsqrt"), ("a5", "pto.trowexpanddiv")))
 }

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..llvm.model import Function, Value
-from ..llvm.reader import Module
-from .calls import call_name, groups_of
+from ...llvm.model import Function, Value
+from ...llvm.reader import Module
+from ..calls import call_name, groups_of
 
 NO_QUEUES: Mapping[str, frozenset[str]] = {}
 _CONVERTS = (";quant=", ";relu=")
