@@ -28,7 +28,7 @@ _BUILT_BEFORE = "call BuildAsyncSession before the transfer, with one scratch ti
 @dataclass(slots=True, eq=False)
 class Session:
     """A session that a call builds: its number, its operands and the value that the call has made of them. ``scratch``
-    is missing where the engine needs none."""
+    is missing where the engine needs none, and there is a ``context`` then."""
 
     number: int
     call: Call
@@ -36,6 +36,7 @@ class Session:
     workspace: Group
     attributes: dict[str, str]
     value: Named
+    context: Named | None
 
     @property
     def settings(self) -> tuple[object, ...]:
@@ -62,24 +63,40 @@ def build_session(call: Call, emitter: Emitter, known: Operands) -> str:
         if isinstance(value, int) and value not in (-1, _ANY_CHANNEL):
             kind = "i32" if name in ("sync_id", "queue_num", "channel_group_idx") else "i64"
             attributes[name] = f"{value} : {kind}"
-    value = _built(scratch, workspace, attributes, call, emitter, known)
+    value, context = _built(scratch, workspace, attributes, call, emitter, known)
     sessions = _sessions(emitter)
-    sessions.append(Session(len(sessions) + 1, call, scratch, workspace, attributes, value))
+    sessions.append(Session(len(sessions) + 1, call, scratch, workspace, attributes, value, context))
     return emitter.constant(len(sessions), "i64")
 
 
 def _built(
     scratch: Group | None, workspace: Group, attributes: dict[str, str], call: Call, emitter: Emitter, known: Operands
-) -> Named:
+) -> tuple[Named, Named | None]:
     """Emits what makes a session. One without a scratch tile is that of a prefetch context, which needs none."""
-    memory = Named(emitter.pointer(workspace.operands[0], "ui8"), _WORKSPACE)
     if scratch is None:
-        context = emitter.define(f"pto.make_prefetch_async_context({group([memory])}) -> {_CONTEXT}", "context")
-        text = f"pto.get_prefetch_async_session {context} : {_CONTEXT} -> {_SESSION}"
-    else:
-        tile = known.value(tile_of(scratch, emitter), call)
-        text = f"pto.comm.build_async_session({group([tile, memory])}){dictionary(attributes)} -> {_SESSION}"
-    return Named(emitter.define(text, "session"), _SESSION)
+        context = _context_of(workspace, emitter)
+        text = f"pto.get_prefetch_async_session {context.name} : {_CONTEXT} -> {_SESSION}"
+        return Named(emitter.define(text, "session"), _SESSION), context
+    tile = known.value(tile_of(scratch, emitter), call)
+    memory = Named(emitter.pointer(workspace.operands[0], "ui8"), _WORKSPACE)
+    text = f"pto.comm.build_async_session({group([tile, memory])}){dictionary(attributes)} -> {_SESSION}"
+    return Named(emitter.define(text, "session"), _SESSION), None
+
+
+def _context_of(workspace: Group, emitter: Emitter) -> Named:
+    memory = Named(emitter.pointer(workspace.operands[0], "ui8"), _WORKSPACE)
+    context = emitter.define(f"pto.make_prefetch_async_context({group([memory])}) -> {_CONTEXT}", "context")
+    return Named(context, _CONTEXT)
+
+
+def context_at(number: Operand, emitter: Emitter) -> Named | None:
+    """Returns a context for prefetches of a session; ``None`` where it is chosen at run time."""
+    found = next((one for one in _sessions(emitter) if one.number == number.value), None)
+    if found is None:
+        return None
+    if emitter.is_visible(found.call):
+        return found.context or _context_of(found.workspace, emitter)
+    return _context_of(found.workspace, emitter) if emitter.is_argument(found.workspace.operands[0]) else None
 
 
 def _sessions(emitter: Emitter) -> list[Session]:
@@ -135,7 +152,7 @@ def value_of(session: Session, call: Call, emitter: Emitter, known: Operands) ->
     fixed = all(isinstance(one, int) for one in map(_constant, sizes)) and emitter.is_argument(workspace.operands[0])
     if not fixed:
         emitter.fail("the session is chosen at run time", "build the session in the function that uses it")
-    return _built(scratch, workspace, session.attributes, call, emitter, known)
+    return _built(scratch, workspace, session.attributes, call, emitter, known)[0]
 
 
 def _constant(operand: Operand) -> int | None:
@@ -149,4 +166,4 @@ def _identity(operand: Operand) -> object:
     return operand.name if constant is None else constant
 
 
-__all__ = ["build_session", "choices_of", "prepare", "session_at", "value_of"]
+__all__ = ["build_session", "choices_of", "context_at", "prepare", "session_at", "value_of"]

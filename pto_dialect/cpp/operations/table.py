@@ -251,7 +251,6 @@ MISSING = {
     "TPAIRREDUCESUM": "the dialect has no sums of neighbours: write TGATHER with P0101 and P1010, and TADD",
     "TINTERLEAVE": "the dialect has no interleaving of tiles",
     "TDEINTERLEAVE": "the dialect has no interleaving of tiles: write TGATHER with P0101 and P1010",
-    "TPREFETCH_ASYNC": "asynchronous transfers are not translated",
     **dict.fromkeys(_REGISTERS.split(), "vector registers are not translated: use operations of tiles"),
 }
 """Why names of the interface are no operation of the dialect."""

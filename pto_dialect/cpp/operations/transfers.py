@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.ir.core.registry import op_class
 
-from .sessions import build_session, choices_of, prepare, session_at, value_of
+from .sessions import build_session, choices_of, context_at, prepare, session_at, value_of
 from .statement import Named, group
 from .tensors import Tensor, tensor_of
 from .tiles import index_name
@@ -129,6 +129,17 @@ def _wait(event: Named, owner: Named, call: Call, emitter: Emitter) -> None:
         emitter.define(f"pto.comm.wait_async_event({group([event, owner])}) -> i1", "done")
 
 
+def _prefetch(call: Call, emitter: Emitter, known: Operands) -> str:
+    """``TPREFETCH_ASYNC``: a hint, which is left out where the number of elements or the session is open."""
+    source, session = call.groups
+    tensor = tensor_of(source, emitter).with_known_sizes()
+    context = context_at(session.operands[0], emitter)
+    if context is None or not _is_constant(tensor):
+        return _ended_at_once(emitter)
+    text = f"pto.tprefetch_async({group([known.value(tensor, call), context])}) -> {_EVENT}"
+    return _keep(Named(emitter.define(text, "event"), _EVENT), call, emitter)
+
+
 def _ended_at_once(emitter: Emitter) -> str:
     """Returns the number of an event that nobody waits for."""
     number = emitter.state.get("transfers", 0)
@@ -152,6 +163,7 @@ def _ended(word: str) -> Callable[[Call, Emitter, Operands], str]:
 TRANSFERS: dict[str, Callable[[Call, Emitter, Operands], str]] = {
     "BuildAsyncSession": build_session,
     **dict.fromkeys(_TRANSFERS, _transfer),
+    "TPREFETCH_ASYNC": _prefetch,
     "AsyncEvent.Wait": _ended("wait"),
     "AsyncEvent.Test": _ended("test"),
 }

@@ -65,9 +65,23 @@ struct SdmaWorkspaceManager {
     void Finalize();
     void *GetWorkspaceAddr() const;
 };
+// Each transfer has one record in its workspace, which a run time looks at that waits for the transfer itself.
+struct SdmaRuntimeContext {
+    uint8_t *postDoneBase = nullptr;
+};
+namespace detail {
+PTO_INTERNAL bool DecodeSdmaEventHandle(uint64_t handle, uint64_t &post, uint32_t &queues)
+{
+    post = handle;
+    queues = 1;
+    return handle != 0;
+}
+PTO_INTERNAL void *GetPostDoneRecordAddr(uint8_t *base, uint32_t queue) { return base + queue * 64; }
+} // namespace detail
 } // namespace sdma
 
 namespace urma {
+constexpr uint64_t kUrmaMaxWqeTransferBytes = 256 * 1024 * 1024;
 // What a workspace begins with, and the memory of each rank at memPtr.
 struct UrmaInfo {
     uint32_t qpNum, localTokenId, rankCount;
@@ -99,6 +113,7 @@ struct AsyncSession {
     bool valid = false;
     uint32_t destRankId = 0;
     uint64_t handle = 0, commBlockOffset = 0;
+    sdma::SdmaRuntimeContext sdmaRuntimeCtx;
     struct pto_object {
         static constexpr pto_detail::Text make() { return pto_detail::Text() << "session:"; }
     };
@@ -123,6 +138,7 @@ PTO_INTERNAL bool BuildAsyncSession(PtoT &scratch, uint8_t *workspace, AsyncSess
                                     uint32_t group = sdma::kAutoChannelGroupIdx)
 {
     session.commBlockOffset = config.comm_block_offset;
+    session.sdmaRuntimeCtx.postDoneBase = workspace;
     return session.begin<Engine>(scratch, workspace, id, config.block_bytes, config.queue_num, group);
 }
 template <DmaEngine Engine>

@@ -118,3 +118,29 @@ PTO_ASYNC(TPUT_ASYNC, true)
 PTO_ASYNC(TGET_ASYNC, false)
 
 } // namespace pto::comm
+
+namespace pto {
+
+// A prefetch into the cache; its session is built by the prefetch unless the context has one of the kernel.
+struct PrefetchAsyncContext {
+    uint8_t *workspace = nullptr;
+    comm::AsyncSession session;
+    comm::AsyncSession *externalSession = nullptr;
+
+    PTO_INTERNAL PrefetchAsyncContext() = default;
+    PTO_INTERNAL explicit PrefetchAsyncContext(uint8_t *memory, comm::AsyncSession *own = nullptr)
+        : workspace(memory), externalSession(own)
+    {
+    }
+    PTO_INTERNAL comm::AsyncSession &GetSession() { return externalSession != nullptr ? *externalSession : session; }
+};
+template <GlobalObject PtoG, Awaited... Events>
+PTO_INTERNAL comm::AsyncEvent TPREFETCH_ASYNC(PtoG &src, PrefetchAsyncContext &context, Events &...events)
+{
+    (events.Wait(), ...);
+    if (context.externalSession == nullptr)
+        comm::BuildAsyncSession<comm::DmaEngine::SDMA>(context.workspace, context.session);
+    return {pto_detail::query<uint64_t>("TPREFETCH_ASYNC", src, context.GetSession())};
+}
+
+} // namespace pto
