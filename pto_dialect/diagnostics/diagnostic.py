@@ -28,6 +28,11 @@ class Note(NamedTuple):
     span: Span | None = None
 
 
+def notes_at(message: str, span: Span | None) -> tuple[Note, ...]:
+    """A note at ``span``; none where there is no source location."""
+    return () if span is None else (Note(message, span),)
+
+
 class Diagnostic(NamedTuple):
     """What is wrong or remarkable, found by rule ``rule``.
 

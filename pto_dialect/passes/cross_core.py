@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pto_dialect.analysis.affine import AffineAnalysis, AffineExpr
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.queues import action_of
-from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity, notes_at
 from pto_dialect.ir.core.base import PtoOp, operand_groups, section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
@@ -131,7 +131,7 @@ def _diagnostic(first: _Access, second: _Access) -> Diagnostic:
     message += "signal or queue between them: no compiler orders cores"
     certain = first.is_known and second.is_known
     span = span_of(first.op)
-    notes = (Note(f"{first.op.name} of the vector cores is here", span),) if span is not None else ()
+    notes = notes_at(f"{first.op.name} of the vector cores is here", span)
     advice = "pto.sync.set after the first access and pto.sync.wait before the second one"
     severity = RULE.severity if certain else Severity.WARNING
     return Diagnostic(RULE.id, severity, message, span_of(second.op), notes, advice)

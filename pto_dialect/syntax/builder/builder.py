@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from pto_dialect.accel.operations.construct import append_operation, has_defaults, new_operation
-from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.diagnostic import notes_at
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.remedies.names import replace, similar_value
 from pto_dialect.diagnostics.remedies.order import swap_operands, without_result
@@ -188,7 +188,7 @@ class BuilderBase(TypeReader):
             return
         start, end = self.name_extent(token, index)
         span = span_of_value(value)
-        notes = (Note("defined here", span),) if span is not None else ()
+        notes = notes_at("defined here", span)
         help, name = None, self.source.text[start:end]
         mended: tuple[Remedy, ...] = ()
         constant = core_class("arith.constant") or ()
@@ -243,7 +243,7 @@ class BuilderBase(TypeReader):
             return
         if earlier is not None:
             span = span_of_value(earlier)
-            notes = (Note("first defined here", span),) if span is not None else ()
+            notes = notes_at("first defined here", span)
             end, mended = position + len(name), (second_name(name),)
             self.report("name-redefined", f"{name} is already defined", position, end, notes=notes, remedies=mended)
             return

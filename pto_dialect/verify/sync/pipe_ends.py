@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.analysis.queues import definition, string_attribute
 from pto_dialect.analysis.type_facts import integer_attribute
-from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.diagnostic import notes_at
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType, byte_width, element_name
@@ -103,7 +103,7 @@ def _reserves(init: Operation) -> bool:
 
 def _note(init: Operation, other: Operation, message: str, ctx: Context, at: str | None = None) -> None:
     place = span_of(other)
-    notes = (Note("the other end is here", place),) if place is not None else ()
+    notes = notes_at("the other end is here", place)
     ctx.report("pipe-epilogue-ends", init, message, at=at, notes=notes)
 
 

@@ -23,7 +23,7 @@ from pto_dialect.analysis.queues import (
     queue_id,
 )
 from pto_dialect.analysis.type_facts import integer_attribute
-from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.diagnostics.diagnostic import Severity, notes_at
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TensorViewType
@@ -86,7 +86,7 @@ def _queue_ids(scan: FunctionScan, ctx: Context) -> dict[int, Operation]:
             ctx.report("pipe-id", init, f"queue numbers are not negative, found {key}", at="id")
         elif key in found:
             place = span_of(found[key])
-            notes = (Note("the other one is here", place),) if place is not None else ()
+            notes = notes_at("the other one is here", place)
             ctx.report("pipe-id", init, f"queue {key} is initialised twice in this function", notes=notes)
         else:
             found[key] = init
@@ -144,7 +144,7 @@ def _shared_flags(inits: list[Operation], ctx: Context) -> None:
                 names = " and ".join(map(str, shared)) if len(shared) < 3 else f"{shared[0]} to {shared[-1]}"
                 noun = "flag" if len(shared) == 1 else "flags"
                 place = span_of(other)
-                notes = (Note("the other queue is here", place),) if place is not None else ()
+                notes = notes_at("the other queue is here", place)
                 message = f"this queue and another one of the function both signal with hardware {noun} {names}"
                 ctx.report("pipe-flag-overlap", init, message, at="flag_base", notes=notes)
                 break
@@ -213,7 +213,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
     mine, other = _is_unsplit(init, users), _is_unsplit(peer, queues.users(peer))
     if mine is not None and other is not None and mine != other:
         place = span_of(peer)
-        notes = (Note("the other end is here", place),) if place is not None else ()
+        notes = notes_at("the other end is here", place)
         message = "the other end of this queue has " + ("split entries" if mine else "whole entries")
         ctx.report("pipe-split", init, message, notes=notes, severity=Severity.WARNING)
 

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.queues import action_of, entry, is_freed_by_pop, queue_id, queue_of, slot_count
 from pto_dialect.analysis.type_facts import integer_attribute
-from pto_dialect.diagnostics.diagnostic import Note
+from pto_dialect.diagnostics.diagnostic import Note, notes_at
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import TileBufType
@@ -100,7 +100,7 @@ def _outstanding(waiting: deque[Operation], second: Operation, numbered: QueueId
     if len(waiting) < slots:
         return
     place = span_of(second)
-    notes = (Note("the next pop is here", place),) if place is not None else ()
+    notes = notes_at("the next pop is here", place)
     message = f"the popped entry is not freed before the pop that needs its slot: the queue has {slots}"
     ctx.report("pipe-free", waiting[0], message, notes=notes)
 
@@ -153,7 +153,7 @@ def _uses(pop: Operation, start: int, end: int, block: Block, order: dict[Operat
                 return
         elif end < order[place] < bound and order[place] > start:
             spot = span_of(use.operation)
-            notes = (Note("it is used here", spot),) if spot is not None else ()
+            notes = notes_at("it is used here", spot)
             message = "the popped entry is used after it is freed"
             ctx.report("pipe-free", pop, message, notes=notes)
             return

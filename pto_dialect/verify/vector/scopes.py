@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.diagnostics.diagnostic import Severity, notes_at
 from pto_dialect.diagnostics.remedies.statements import vector_scope
 from pto_dialect.families import FAMILIES
 from pto_dialect.ir.core.base import Effect, op_spec
@@ -123,7 +123,7 @@ def _is_scope(function: FuncOp) -> bool:
 def _leaves(op: Operation, value: SSAValue, ctx: Context) -> None:
     for use in value.uses:
         span = span_of(use.operation)
-        notes = (Note("it is used here", span),) if span is not None else ()
+        notes = notes_at("it is used here", span)
         message = f"a value of type {type_text(value.type)} leaves its vector scope"
         ctx.report("vec-scope", op, message, severity=Severity.ERROR, notes=notes)
         return

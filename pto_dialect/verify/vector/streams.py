@@ -9,7 +9,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from pto_dialect.analysis.addresses import address_of, element_bytes
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.diagnostics.diagnostic import Note, Severity
+from pto_dialect.diagnostics.diagnostic import Severity, notes_at
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import find, named
@@ -88,7 +88,7 @@ def _loads(op: VLdusOp, ctx: Context) -> None:
 
 def _report(op: Operation, before: Operation, message: str, advice: str, ctx: Context) -> None:
     span = span_of(before)
-    notes = (Note(f"{before.name} is here", span),) if span is not None else ()
+    notes = notes_at(f"{before.name} is here", span)
     ctx.report("stream-address", op, message, help=advice, notes=notes)
 
 
