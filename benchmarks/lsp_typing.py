@@ -26,7 +26,8 @@ from typed_programs import FIRST, Typed, session_with_snippets, typed
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.lsp.statements.usual import TABLE, count
+from pto_dialect.lsp.statements.contexts import count
+from pto_dialect.lsp.statements.shares import TABLE, rows
 from pto_dialect.syntax.read.parser import parse_program
 
 _COLLECTIONS = ("samples", "cases", "examples")
@@ -73,16 +74,22 @@ def programs(folders: list[Path], counted: bool) -> Iterator[tuple[Path, str]]:
                 yield path, text
 
 
+def aliases(text: str) -> dict[str, str]:
+    """The names of types in a program."""
+    return dict(_ALIAS.findall(text))
+
+
+def weighed(path: Path, text: str) -> tuple[str, dict[str, str], int]:
+    """A program with the names of its types and the number of programs that it counts for."""
+    return text, aliases(text), _WEIGHT if _OWN in path.resolve().parents else 1
+
+
 def write_table(folders: list[Path], least: int) -> None:
     """Counts programs."""
-    found = programs(folders, True)
-    weighed = (
-        (text, dict(_ALIAS.findall(text)), _WEIGHT if _OWN in path.resolve().parents else 1) for path, text in found
-    )
-    rows = count(weighed, least)
+    found = list(rows(count((weighed(path, text) for path, text in programs(folders, True)), least)))
     with open(TABLE, "w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream, lineterminator="\n").writerows(rows)
-    print(f"{len(rows)} rows, {TABLE.stat().st_size // 1024} KB")
+        csv.writer(stream, lineterminator="\n").writerows(found)
+    print(f"{len(found)} rows, {TABLE.stat().st_size // 1024} KB")
 
 
 def chosen(folders: list[Path], number: int, seed: int) -> list[tuple[Path, str]]:

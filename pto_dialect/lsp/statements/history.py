@@ -27,13 +27,16 @@ _MEMORY = re.compile(r"[<,=] ?(vec|mat|left|right|acc|bias|scaling|ub|l1|l0a|l0b
 _THIN = ((re.compile(r"\dx1x|cols ?= ?1,"), "column"), (re.compile(r"[ ,<]1x\d|rows ?= ?1,"), "row"))
 _FLOAT = re.compile(r"(?::.*|^)\bb?f\d+")
 _FLAG = re.compile(r"PIPE_\w+|EVENT_ID\d|\d")
+_ELEMENT = re.compile(r"x?(hif8|f8E\w+|f4\w+|bf16|f16|f32|u?i8|u?i16|u?i32|i64)(?=[,>])|<(b8|b16|b32)>")
+"""An element type, or the elements of a mask."""
 _YIELDING = re.compile(r"\biter_args\b|->")
 _YIELD, CONDITION = "scf.yield", "scf.condition"
 _ENDS = {"scf.while": CONDITION, "scf.parallel": "", "scf.reduce": ""}
 _AGAIN = {CONDITION: _YIELD}
 """What ends the next region of an operation, by what ended the one before."""
 _NEWEST = 4
-_NUMBERS = ("integer", "float")
+NUMBERS = ("integer", "float")
+"""Kinds of types that any operation may have."""
 
 
 def _end_of(name: str, code: str) -> str:
@@ -95,7 +98,7 @@ def kind_of_type(text: str) -> str:
         thin = next((f" {word}" for pattern, word in _THIN if pattern.search(text)), "")
         return f"{memory[-1]} tile{thin}"
     names = re.findall(r"!pto\.([a-z_.]+)", text)
-    return names[-1] if names else _NUMBERS[bool(_FLOAT.search(text))]
+    return names[-1] if names else NUMBERS[bool(_FLOAT.search(text))]
 
 
 class History:
@@ -105,8 +108,8 @@ class History:
         self.aliases = aliases
         self.last = ""
         """The last operation or brace."""
-        self.before = ""
-        """The operation before the last one."""
+        self.done: list[str] = []
+        """The operations so far."""
         self.regions: list[str] = []
         """The operations whose regions are open."""
         self.ends: list[str] = []
@@ -114,6 +117,10 @@ class History:
         self.unused: dict[str, tuple[str, str]] = {}
         """The operation that has written each value that no statement has read since, and the kind of its type."""
         self.kinds: dict[str, str] = {}
+        self.elements: set[str] = set()
+        """The element types of the function."""
+        self.element = ""
+        """The last of them."""
         self.flags: list[tuple[str, ...]] = []
         """The pipes and event of each flag that is set and for which nothing has waited."""
         self.waiting = ""
@@ -127,8 +134,11 @@ class History:
         """Takes a statement as done."""
         self.waiting = ""
         _STEPS.get(statement.name, History._use)(self, statement)
-        if not Written(self.last).is_frame:
-            self.before = self.last
+        if not statement.is_frame:
+            self.done.append(statement.name)
+        for words in _ELEMENT.findall(self._expanded(statement.code)):
+            self.element = "".join(words)
+            self.elements.add(self.element)
         self.last, self._code = statement.name, statement.code
 
     def _begin(self, statement: Written) -> None:
@@ -147,6 +157,7 @@ class History:
         header = self._expanded(statement.code)
         self.kinds = {name: kind_of_type(text) for name, text in _PARAMETER.findall(header)}
         self.unused = {name: (ARGUMENT, kind) for name, kind in self.kinds.items()}
+        self.elements, self.element = set(), ""
         found = _FUNCTION_NAME.search(header)
         self.name = found[1].lower() if found else ""
 
@@ -173,18 +184,6 @@ class History:
             self.flags.remove(flag)
         pipes = [word.removeprefix("PIPE_") for word in flag if word.startswith("PIPE_")]
         self.waiting = pipes[1] if len(pipes) > 1 else ""
-
-    def contexts(self) -> dict[str, tuple[str, ...]]:
-        """What the next operation may depend on, by the names of the columns of the table."""
-        region = self.regions[-1] if self.regions else ""
-        at = f"{region}{self.last}" if self.last in (BEGIN, END) else self.last
-        kinds = sorted({kind for _, kind in self.unused.values() if kind not in _NUMBERS})
-        return {
-            "all": (),
-            "last": (at,),
-            "region": (region, self.last),
-            "unused types": (region, ", ".join(kinds)),
-        }
 
     def newest(self) -> list[tuple[str, str]]:
         """What has written the values that nothing has used, and the kinds of their types, the newest first."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
 import pytest
 
 pytest.importorskip("pygls", reason="the language server is an extra")
@@ -10,8 +13,13 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.lsp.hover import core_operation_text
 from pto_dialect.lsp.program.document import Document
 from pto_dialect.lsp.program.statement import Statement
+from pto_dialect.lsp.statements.contexts import Counts, contents
+from pto_dialect.lsp.statements.features import FEATURES
 from pto_dialect.lsp.statements.history import History, Written, history_of, statements_of
+from pto_dialect.lsp.statements.names import INDEX, NAMES
+from pto_dialect.lsp.statements.network import Network, usual_network
 from pto_dialect.lsp.statements.scope import Typed, values_before
+from pto_dialect.lsp.statements.shares import shares_of
 from pto_dialect.lsp.statements.snippets import plain, statement
 from pto_dialect.lsp.statements.usual import applicable, ranking
 from pto_dialect.lsp.statements.words import run_line_items, tile_words
@@ -89,7 +97,7 @@ def test_a_history_knows_what_nothing_has_used() -> None:
       {flag}"""
     history = history_of(text, {"!tile": "!pto.tile_buf<vec, 8x32xf32>"})
     assert history.newest() == [("pto.tload", "vec tile")] and len(history.flags) == 1
-    assert history.contexts()["unused types"] == ("func.func", "vec tile")
+    assert contents(history)["unused types"] == ("func.func", "vec tile")
     history.follow(Written("pto.wait_flag", (), flag))
     assert history.uses(Written("pto.tstore", (), "ins(%t : !tile) outs(%a : !v)")) == {("pto.tload", "vec tile")}
     assert not history.flags and isinstance(history, History)
@@ -162,7 +170,7 @@ def test_a_value_of_a_rare_type_is_used() -> None:
 def test_a_program_stays_at_its_level() -> None:
     tiles = ranking(f"{HEAD}pto.tload ins(%v : !V) outs(%t : !T)\n")
     both = ranking(f"{HEAD}%r = pto.vlds %p[%i] : !P -> !R\npto.tload ins(%v : !V) outs(%t : !T)\n")
-    assert tiles["pto.mte_ub_gm"] < both["pto.mte_ub_gm"]
+    assert 4 * tiles["pto.vadd"] < both["pto.vadd"] and both["pto.vadd"] < both["pto.tadd"]
 
 
 def test_a_family_continues() -> None:
@@ -171,3 +179,52 @@ def test_a_family_continues() -> None:
     assert "pto.dsb" not in first(
         "pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n"
     )
+
+
+def contents_of(text: str) -> dict[str, tuple[str, ...]]:
+    return contents(history_of(text, {}))
+
+
+def test_contexts_state_what_is_there() -> None:
+    text = f"""{HEAD}%u = pto.alloc_tile : !pto.tile_buf<vec, 16x16xi32>
+      pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+      pto.tload ins(%v : !V) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+    """
+    found = contents_of(text)
+    assert found["three"] == ("pto.alloc_tile", "pto.set_flag", "pto.tload")
+    assert found["newest types"] == ("pto.tload", "vec tile", "vec tile")
+    assert found["state"] == ("1", "", "MTE2", "")
+    assert found["values"] == ("func.func", "1", "1", "0", "0", "0")
+    assert found["elements"] == ("func.func", "f32 i32") and found["newest element"][2] == "f32"
+    inside = contents_of(f"{text}scf.for %i = %a to %b step %c {{\n")
+    assert inside["two"] == ("scf.for", "scf.for{") and inside["three"][0] == "pto.tload"
+
+
+def test_shares_of_a_context_that_is_unknown_are_those_of_the_wider_one() -> None:
+    """Three programs add after a load, one stores; nothing is known of what follows a load in a loop."""
+    counts: Counts = {("all", ()): Counter({"pto.tadd": 5, "pto.tstore": 5})}
+    counts["last", ("pto.tload",)] = Counter({"pto.tadd": 3, "pto.tstore": 1})
+    found = {"all": (), "last": ("pto.tload",), "region": ("scf.for", "pto.tload")}
+    shares = shares_of(counts).context("region", found)
+    everywhere = (5 + 2 / len(NAMES)) / (10 + 2)
+    wanted = [(number + 2 * everywhere) / (4 + 2) for number in (3, 1)]
+    assert [shares[INDEX[name]] for name in ("pto.tadd", "pto.tstore")] == pytest.approx(wanted)
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_repeated_operations_continue_as_before() -> None:
+    lines = "pto.vlds\npto.vabs\npto.vsts\n"
+    assert first(f"{HEAD}{lines * 3}pto.vlds\npto.vabs\n")[0] == "pto.vsts"
+
+
+def test_a_function_is_named_after_its_operation() -> None:
+    head = "func.func @row_expand_max_f32(%t: !pto.tile_buf<vec, 16x16xf32>) {\n"
+    assert "pto.trowexpandmax" in first(head) and "pto.trowexpandmax" not in first(HEAD)
+
+
+def test_scores_are_sums_of_units() -> None:
+    """A unit counts what is positive: max(0, 2·a - b + 1) · 3."""
+    network = Network(np.array([[2.0, -1.0]]), np.array([1.0]), np.array([3.0]))
+    assert network.scores(np.array([[1.0, 0.0], [1.0, 5.0]])).tolist() == [6.0, 0.0]
+    usual = usual_network()
+    assert usual.units.shape == (len(usual.weights), len(FEATURES))

@@ -1,0 +1,114 @@
+"""What the next operation may depend on, and how often operations follow it in programs: the rows of the table."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from .history import BEGIN, END, NUMBERS, History, statements_of
+from .names import pipe_of
+
+Key = tuple[str, tuple[str, ...]]
+"""A context, or what has written a value, with its content."""
+Counts = dict[Key, Counter[str]]
+_MANY = 2
+"""Flags and values that are many."""
+_VECTORS = 3
+"""Registers that are many."""
+
+
+class Context(NamedTuple):
+    """What the next operation may depend on, and the context with less content that fills up what it has not seen."""
+
+    content: Callable[[History], tuple[str, ...]]
+    wider: str = ""
+
+
+def _region(history: History) -> str:
+    return history.regions[-1] if history.regions else ""
+
+
+def _last(history: History) -> str:
+    """The last operation, or the brace with the operation whose region it begins or ends."""
+    return f"{_region(history)}{history.last}" if history.last in (BEGIN, END) else history.last
+
+
+def _earlier(history: History, number: int) -> str:
+    """The operation so many before the last one or the brace."""
+    at = number + (history.last not in (BEGIN, END))
+    return history.done[-at] if len(history.done) >= at else ""
+
+
+def _newest(history: History) -> tuple[str, str]:
+    """The kinds of the newest values that nothing has used."""
+    kinds = [*(kind for _, kind in history.newest()), "", ""]
+    return kinds[0], kinds[1]
+
+
+def _types(history: History) -> str:
+    return ", ".join(sorted({kind for _, kind in history.unused.values() if kind not in NUMBERS}))
+
+
+def _state(history: History) -> tuple[str, ...]:
+    """Flags that are set, the pipe that has just waited, the pipe of the last operation, what must end the region."""
+    end = history.ends[-1] if history.ends else ""
+    return str(min(_MANY, len(history.flags))), history.waiting, pipe_of(history.last), end
+
+
+def _waiting_values(history: History) -> tuple[str, ...]:
+    """How many tiles that nothing has used are allocated, loaded and computed, and how many registers and masks."""
+    found: Counter[str] = Counter()
+    for name, kind in history.unused.values():
+        if "tile" in kind:
+            found[{"pto.alloc_tile": "allocated", "pto.tload": "loaded"}.get(name, "computed")] += 1
+        else:
+            found[kind.rpartition(".")[2]] += 1
+    most = {"allocated": _MANY, "loaded": _MANY, "computed": _MANY, "vreg": _VECTORS, "mask": _MANY}
+    return tuple(str(min(limit, found[kind])) for kind, limit in most.items())
+
+
+CONTEXTS: dict[str, Context] = {
+    "all": Context(lambda history: ()),
+    "last": Context(lambda history: (_last(history),), "all"),
+    "region": Context(lambda history: (_region(history), history.last), "last"),
+    "two": Context(lambda history: (_earlier(history, 1), _last(history)), "region"),
+    "three": Context(lambda history: (_earlier(history, 2), _earlier(history, 1), _last(history)), "two"),
+    "unused types": Context(lambda history: (_region(history), _types(history)), "all"),
+    "newest types": Context(lambda history: (_last(history), *_newest(history)), "last"),
+    "state": Context(_state, "all"),
+    "values": Context(lambda history: (_region(history), *_waiting_values(history)), "all"),
+    "elements": Context(lambda history: (_region(history), " ".join(sorted(history.elements))), "all"),
+    "newest element": Context(lambda history: (_last(history), _newest(history)[0], history.element), "last"),
+}
+"""The contexts by the names of the rows of the table."""
+USE, USE_OF_KIND = "use", "use of kind"
+"""Rows for the first operations that use a value: by what has written it and the kind of its type, and by the kind."""
+
+
+def contents(history: History, names: Iterable[str] = CONTEXTS) -> dict[str, tuple[str, ...]]:
+    """The contents of contexts where the next statement begins."""
+    return {name: CONTEXTS[name].content(history) for name in names}
+
+
+def _seen(text: str, aliases: Mapping[str, str]) -> Iterator[tuple[Key, str]]:
+    """What each statement of a program follows."""
+    history = History(aliases)
+    for statement in statements_of(text):
+        if not statement.is_frame:
+            yield from ((one, statement.name) for one in contents(history).items())
+            for made, kind in history.uses(statement):
+                yield (USE, (made, kind)), statement.name
+                yield (USE_OF_KIND, (kind,)), statement.name
+        history.follow(statement)
+
+
+def count(programs: Iterable[tuple[str, Mapping[str, str], int]], least: int) -> Counts:
+    """In how many programs, each with the names of its types and the number of programs that it counts for, an
+    operation follows what, without what is in fewer than ``least``."""
+    counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+    for text, aliases, weight in programs:
+        for key, name in set(_seen(text, aliases)):
+            counts[key][name] += weight
+    kept = {key: Counter({name: n for name, n in names.items() if n >= least}) for key, names in counts.items()}
+    return {key: names for key, names in kept.items() if names}

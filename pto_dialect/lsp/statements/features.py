@@ -1,0 +1,188 @@
+"""What speaks for an operation as the next one: numbers for each operation, in the columns of a matrix."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from .contexts import CONTEXTS, contents
+from .history import History, Written
+from .names import (
+    INDEX,
+    NAMES,
+    family_of_name,
+    level_of_name,
+    members,
+    operand_classes,
+    parts_of,
+    stems,
+    takers,
+    whole_names,
+)
+from .shares import Shares, Vector
+
+HERE = ("last", "two")
+"""The contexts that are counted in the program itself as well."""
+_USES = 2
+"""Values that nothing has used, whose uses are looked up."""
+_SHARPER = 50
+"""How much a share of the program itself counts before its logarithm is taken."""
+_LONGEST, _SHORTEST = 6, 3
+"""Operations that are repeated."""
+_RECENT, _HALF = 24, 6
+"""How many of the last operations are recent, and how many make the count half."""
+_FAMILIES = 3
+"""The last operations, whose families may continue."""
+_NEXT = 6
+"""How many of the next operations of a family may follow."""
+FEATURES = (
+    *CONTEXTS,
+    *("mean", "first use", "second use", *(f"here: {name}" for name in HERE), "here: all", "repeated"),
+    *("recent", "new", "same", "family", "new of family", "next of family", "named", "partly named", "named before"),
+    *("class", "level", "end", "taker"),
+)
+"""The rows of the matrix."""
+
+
+class Here:
+    """Which operations follow which in the program that is written."""
+
+    def __init__(self) -> None:
+        self.used: Counter[str] = Counter()
+        self.after: defaultdict[tuple[str, tuple[str, ...]], Counter[str]] = defaultdict(Counter)
+
+    def follow(self, history: History, statement: Written) -> None:
+        """Counts a statement, which comes next in a history."""
+        if not statement.is_frame:
+            self.used[statement.name] += 1
+            for one in contents(history, HERE).items():
+                self.after[one][statement.name] += 1
+
+
+def features(history: History, here: Here, shares: Shares) -> npt.NDArray[np.float64]:
+    """The matrix of all operations where the next statement begins."""
+    found = contents(history)
+    each = [shares.context(name, found) for name in CONTEXTS]
+    everywhere = np.log(each[0])
+    uses = [np.log(shares.use(made)) - everywhere for made in history.newest()[:_USES]]
+    uses += [np.zeros(len(NAMES))] * (_USES - len(uses))
+    local = [_sharpened(here.after.get((name, found[name]), {})) for name in HERE]
+    return np.array(
+        [
+            *(np.log(one) for one in each),
+            np.log(np.mean(each, axis=0)),
+            *uses,
+            *local,
+            _sharpened(here.used),
+            _repeated(history.done),
+            _recent(history.done),
+            *_program(history, here),
+            *_names(history.name, here.used),
+            _class_share(shares.context("region", found)),
+            _levels(here.used),
+            _ones(history.ends[-1:]),
+            _takers(history),
+        ]
+    )
+
+
+def _vector(values: Mapping[str, float]) -> Vector:
+    found = np.zeros(len(NAMES))
+    for name, value in values.items():
+        if name in INDEX:
+            found[INDEX[name]] = value
+    return found
+
+
+def _ones(names: Iterable[str]) -> Vector:
+    return _vector(dict.fromkeys(names, 1.0))
+
+
+def _sharpened(counts: Mapping[str, int]) -> Vector:
+    whole = sum(counts.values()) + 1
+    return _vector({name: log(1 + _SHARPER * number / whole) for name, number in counts.items()})
+
+
+def _repeated(done: list[str]) -> Vector:
+    """What has followed the last operations before: the longest sequence of them that the program has twice."""
+    for size in range(_LONGEST, _SHORTEST - 1, -1):
+        end = done[-size:]
+        starts = range(len(done) - size)
+        following = Counter(done[at + size] for at in starts if done[at] == end[0] and done[at : at + size] == end)
+        if following:
+            whole = following.total()
+            return _vector({name: size / _SHORTEST * number / whole for name, number in following.items()})
+    return np.zeros(len(NAMES))
+
+
+def _recent(done: list[str]) -> Vector:
+    last = list(reversed(done[-_RECENT:]))
+    return _vector({name: 1 / (1 + number / _HALF) for number, name in reversed(list(enumerate(last)))})
+
+
+def _program(history: History, here: Here) -> list[Vector]:
+    """Operations that are new in the program, the last one, those of the last families, and those that continue one."""
+    new = 1 - _ones(here.used)
+    families = {family_of_name(name) for name in history.done[-_FAMILIES:]}
+    family = _ones(name for one in families for name in members(one))
+    return [new, _ones([history.last]), family, family * new, _ones(_following(history.done, here.used))]
+
+
+def _following(done: list[str], used: Mapping[str, int]) -> list[str]:
+    """The next new operations of a family, in the order of their declarations, where the last two operations compute,
+    are different ones of it, and are new in the program: what goes through a family continues."""
+    if len(done) < 2 or used[done[-1]] != 1 or used[done[-2]] != 1 or not level_of_name(done[-1]):
+        return []
+    family = members(family_of_name(done[-1]))
+    if done[-2] not in family:
+        return []
+    new = [name for name in family if name not in used or name == done[-1]]
+    at = new.index(done[-1])
+    return [*new[at + 1 :], *new[:at]][:_NEXT]
+
+
+def _names(function: str, used: Mapping[str, int]) -> list[Vector]:
+    """Operations that the function is named after, entirely or in part, as long as they are new; and those that are
+    not."""
+    whole: dict[str, float] = {}
+    part: dict[str, float] = {}
+    for word in parts_of(function):
+        for table, found in ((whole_names(), whole), (stems(), part)):
+            names = table.get(word, frozenset())
+            for name in names:
+                found[name] = max(found.get(name, 0.0), 1 / len(names))
+    new = 1 - _ones(used)
+    return [_vector(whole) * new, _vector(part) * new, _vector(whole) * (1 - new)]
+
+
+@cache
+def _classes() -> npt.NDArray[np.intp]:
+    return np.array(operand_classes(), dtype=np.intp)
+
+
+def _class_share(shares: Vector) -> Vector:
+    """The logarithm of what the operations of the same class have together."""
+    return np.log(np.bincount(_classes(), shares)[_classes()])
+
+
+def _levels(used: Mapping[str, int]) -> Vector:
+    """How much of the program is at the level of an operation."""
+    levels: Counter[str] = Counter()
+    for name, number in used.items():
+        levels[level_of_name(name)] += number
+    whole = max(1, levels.total())
+    return np.array([levels[level] / whole if level else 0.0 for level in map(level_of_name, NAMES)])
+
+
+def _takers(history: History) -> Vector:
+    """Operations that take a value of a type that few operations take, which nothing has used."""
+    found: dict[str, float] = {}
+    for _, kind in history.newest():
+        names = takers().get(kind, ())
+        found |= {name: 1 / len(names) for name in names}
+    return _vector(found)

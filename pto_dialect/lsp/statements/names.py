@@ -1,0 +1,122 @@
+"""What operations have in common: families, levels, classes of operands, and parts of names of functions."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache
+from typing import Final
+
+from pto_dialect.driver.reference.operations import pipe
+from pto_dialect.families import level_of
+from pto_dialect.ir.core.base import signature
+from pto_dialect.ir.core.index import OPS
+from pto_dialect.ir.core.kinds import Kind
+from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+
+NAMES: Final[tuple[str, ...]] = tuple(sorted({*OPS, *CORE_SHAPES}))
+INDEX: Final[dict[str, int]] = {name: number for number, name in enumerate(NAMES)}
+_TILES = ("tile_", "gemv", "matmul")
+"""How families of operations on tiles begin."""
+_ONE_LEVEL = ("simt",)
+"""How families begin that are a level of their own."""
+_SHORTEST = 4
+"""Letters of a part of the name of a function that may mean an operation."""
+_JOINED = 3
+"""Parts of the name of a function that may belong together."""
+_TAKERS = 16
+"""How many operations are few."""
+_LETTERS = re.compile(r"[a-z]+")
+_TYPE_NAME = re.compile(r"!pto\.([a-z_.]+)")
+
+
+@cache
+def pipe_of(name: str) -> str:
+    """The first pipe of an operation; the name itself of one of another dialect, or of a brace."""
+    return pipe(op_class(name)).partition(",")[0] if name in OPS else name
+
+
+def family_of_name(name: str) -> str:
+    """The family of an operation; for other dialects the name of the dialect."""
+    return OPS[name][0] if name in OPS else name.partition(".")[0]
+
+
+@cache
+def level_of_name(name: str) -> str:
+    """Tiles, work-items, logical vectors or instructions; empty for operations of all levels."""
+    if name not in OPS:
+        return ""
+    family = family_of_name(name)
+    if family.startswith(_TILES):
+        return "tile"
+    return next((one for one in _ONE_LEVEL if family.startswith(one)), level_of(family) or "")
+
+
+@cache
+def members(family: str) -> tuple[str, ...]:
+    """The operations of a family in the order of their declarations."""
+    return tuple(name for name in (*OPS, *CORE_SHAPES) if family_of_name(name) == family)
+
+
+@cache
+def needed() -> dict[str, tuple[Kind, ...]]:
+    """What the operands of an operation must be that are always present."""
+    return {name: tuple(slot.kind for slot in signature(op_class(name)).operands if slot.arity == "1") for name in OPS}
+
+
+@cache
+def operand_classes() -> tuple[int, ...]:
+    """A number for each operation, the same for those of one pipe and level with operands of the same kinds."""
+    numbers: dict[object, int] = {}
+    found: list[int] = []
+    for name in NAMES:
+        key: object = name
+        if name in OPS:
+            family, kinds = family_of_name(name).partition("_")[0], tuple(kind.label for kind in needed()[name])
+            key = family, pipe_of(name), kinds, len(signature(op_class(name)).results)
+        found.append(numbers.setdefault(key, len(numbers)))
+    return tuple(found)
+
+
+@cache
+def takers() -> dict[str, tuple[str, ...]]:
+    """The operations that take a value of a type of this dialect, by the name of the type, where they are few."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name, kinds in needed().items():
+        for kind in kinds:
+            for word in _TYPE_NAME.findall(kind.label):
+                found[word].add(name)
+    return {word: tuple(sorted(names)) for word, names in found.items() if len(names) <= _TAKERS}
+
+
+def parts_of(function: str) -> set[str]:
+    """The parts of the name of a function, and what some of them make together."""
+    parts = _LETTERS.findall(function)
+    return {"".join(parts[at : at + size]) for size in range(1, _JOINED + 1) for at in range(len(parts) - size + 1)}
+
+
+@cache
+def whole_names() -> dict[str, frozenset[str]]:
+    """The operations that have a text as their name, with or without what is before its last point."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name in OPS:
+        parts = name.split(".")[1:]
+        for text in (parts[-1], "".join(parts)):
+            found["".join(_LETTERS.findall(text))].add(name)
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+@cache
+def stems() -> dict[str, frozenset[str]]:
+    """The operations whose name has a text as a part: without its first letter, or between underscores."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name in NAMES:
+        for part in name.split(".")[1:]:
+            words = {part, *part.split("_")} if name not in OPS else set(part.split("_"))
+            if part[0] in "tv":
+                words |= {part[1:], part[1:].rstrip("s")}
+            for word in words:
+                if len(word) >= _SHORTEST or (len(word) == _SHORTEST - 1 and word == part[1:]):
+                    found[word].add(name)
+    return {word: frozenset(names) for word, names in found.items()}
