@@ -230,3 +230,15 @@ def test_a_printed_power_is_refused() -> None:
     printed = f"{pto_dialect.compile_cpp(text, target='a2a3').text}\n// Another program."
     with pytest.raises(VerifyError, match=r"scalar of pto.tpows must have"):
         pto_dialect.compile(pto_dialect.parse(printed))
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(64, 64), (32, 64)])
+def test_columns_of_boxes_are_inserted_as_they_are(rows: int, cols: int) -> None:
+    """The headers copy columns of boxes whatever order of boxes the tile of L1 states, and take its columns as rows."""
+    source = tile("x", "half", 32, 32, 0, "BLayout::ColMajor, 32, 32, SLayout::RowMajor")
+    target = tile("m", "half", rows, cols, 0x2000, boxes(rows, cols, "RowMajor"), "Mat")
+    text = KERNEL.replace("STATEMENTS", f"{source}; {target}; TINSERT(m, x, 32, 0)")
+    kernel = pto_dialect.compile_cpp(text, target="a5")
+    (line,) = (line for line in kernel.text.splitlines() if "pto.tinsert" in line)
+    assert f": !pto.tile_buf<mat, {cols}x{rows}xf16, blayout=col_major, slayout=row_major>) loc(" in line
+    assert not [one for one in pto_dialect.check(kernel.text).diagnostics if one.rule == "tinsert-pair"]

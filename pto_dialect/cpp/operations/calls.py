@@ -214,6 +214,8 @@ def _adjusted(
         return {name: values for name, values in given.items() if name != "tmp"}
     if op.name == "pto.tcvt":
         return _of_same_shape(given, call, known)
+    if op.name == "pto.tinsert":
+        return {**given, "dst": [_in_columns_of_boxes(given["dst"][0], given["src"][0])]}
     if op.name == "pto.tfillpad":
         return {name: [_filled(one, modes) for one in values] for name, values in given.items()}
     for left, right in (("lhs", "rhs"), ("a", "b")):
@@ -236,6 +238,18 @@ def _of_same_shape(given: dict[str, list[Given]], call: Call, known: Operands) -
         return known.handles.first_part(tile, shape, call)
 
     return {**given, "src": [narrowed(source)], "dst": [narrowed(destination)]}
+
+
+def _in_columns_of_boxes(destination: Given, source: Given) -> Given:
+    """Returns the destination of an insertion. A vector tile in columns of boxes is copied as such, whatever order of
+    boxes a tile of L1 states: one with rows of boxes has as many rows then as it states columns."""
+    if not isinstance(destination, Tile) or not isinstance(source, Tile) or destination.location != "Mat":
+        return destination
+    in_columns = (source.location, source.blayout, source.slayout) == ("Vec", "ColMajor", "RowMajor")
+    if not in_columns or (destination.blayout, destination.slayout) != ("RowMajor", "RowMajor"):
+        return destination
+    rows, cols = destination.cols, destination.rows
+    return destination._replace(blayout="ColMajor", rows=rows, cols=cols, valid=(rows, cols))
 
 
 def _check_halves(given: dict[str, list[Given]], emitter: Emitter) -> None:
