@@ -41,6 +41,10 @@ _SWITCHES = {
     "vector": frozenset({"__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"}),
     "cube": frozenset({"__DAV_CUBE__", "__DAV_C220_CUBE__", "__DAV_C310_CUBE__"}),
 }
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([^\n]*)([^#]*)", re.MULTILINE)
+"""A condition of the preprocessor, and what follows up to the next directive."""
+_UNUSED = re.compile(r"\(void\)\s*\w+\s*;|\breturn\s*;")
+"""Statements that do nothing."""
 _PIPE_MACRO = re.compile(r"^[ \t]*#[ \t]*(?:ifn?def|define|undef)[ \t]+PIPE_\w+", re.MULTILINE)
 """A macro for a pipe, which is defined where a header has none: it says nothing about what the kernel uses."""
 _CUBE_WORD = re.compile(r"(TMATMUL|TGEMV|TileLeft|TileRight|TileAcc)\w*|TIMG2COL|TSTORE_FP|PIPE_(M|MTE1|FIX)")
@@ -99,13 +103,33 @@ def without_comments(text: str) -> str:
 
 def find_cores(text: str) -> tuple[str, ...]:
     """The cores that a kernel has code for, by what it names: ``vector``, ``cube`` or both."""
-    words = frozenset(_WORD.findall(_PIPE_MACRO.sub("", without_comments(text))))
+    plain = without_comments(text)
+    words = frozenset(_WORD.findall(_PIPE_MACRO.sub("", plain)))
     switched = [core for core in CORES if words & _SWITCHES[core]]
-    if len(switched) == 2:
+    if len(switched) == 2 or (switched and _has_code_for_others(plain)):
         return CORES
     if any(map(_CUBE_WORD.fullmatch, words)):
         return CORES if switched == ["vector"] else ("cube",)
     return ("vector",)
+
+
+def _has_code_for_others(text: str) -> bool:
+    """Whether a condition on a core has statements for the others: after ``#else``, ``#elif``, or as it is negated."""
+    switches = frozenset().union(*_SWITCHES.values())
+    opened: list[tuple[bool, bool]] = []
+    """For each condition, whether it names a core, and whether its present branch is that of the others."""
+    for directive, rest, branch in _CONDITION.findall(text):
+        names_core = not switches.isdisjoint(_WORD.findall(rest))
+        is_negated = names_core and (directive == "ifndef" or "!" in rest)
+        if directive.startswith("if"):
+            opened.append((names_core, is_negated))
+        elif opened:
+            named_core, _ = opened.pop()
+            if directive != "endif":
+                opened.append((named_core or names_core, named_core or is_negated))
+        if any(is_other for _, is_other in opened) and ";" in _UNUSED.sub("", branch):
+            return True
+    return False
 
 
 def kernel_names(text: str) -> list[str]:

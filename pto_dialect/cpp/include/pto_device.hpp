@@ -117,7 +117,15 @@ PTO_FACT(get_block_idx, "block_idx")
 PTO_FACT(get_block_num, "block_num")
 PTO_FACT(get_subblockid, "subblock_idx")
 PTO_FACT(get_subblockdim, "subblock_num")
-PTO_FACT(get_coreid, "core_id")
+// A run has as many cores as blocks: each block is on the core of its number, or on two vector cores in a row.
+PTO_INLINE int64_t get_coreid()
+{
+#if defined(__DAV_VEC__)
+    return get_block_idx() * get_subblockdim() + get_subblockid();
+#else
+    return get_block_idx();
+#endif
+}
 #define PTO_FACT_VARIABLE(variable, name)                                                     \
     constexpr struct {                                                                        \
         PTO_INLINE operator int64_t() const { return __pto_constant<int64_t>(name); }         \

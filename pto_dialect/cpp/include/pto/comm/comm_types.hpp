@@ -52,7 +52,8 @@ struct Signal2D : GlobalTensor<int32_t, Shape<1, 1, 1, Rows, Cols>, Stride<1, 1,
 };
 
 namespace sdma {
-constexpr uint32_t UB_ALIGN_SIZE = 256, kAutoChannelGroupIdx = ~0u, kSdmaMaxChan = 48;
+constexpr uint32_t UB_ALIGN_SIZE = 256, kAutoChannelGroupIdx = ~0u, kSdmaMinTransferBytes = 64;
+constexpr uint32_t kSdmaMaxChan = 48, kSdmaMaxChannel = 48, SDMA_MAX_CHAN = 48;
 constexpr uint64_t kDefaultSdmaBlockBytes = 1024 * 1024;
 struct SdmaBaseConfig {
     uint64_t block_bytes = kDefaultSdmaBlockBytes;
