@@ -1,4 +1,5 @@
-"""Headers that a kernel includes and the compiler does not find: folders of the project that have them."""
+"""Headers that a kernel includes and the compiler does not find: folders of the project that have them, or scripts that
+write them."""
 
 from __future__ import annotations
 
@@ -13,11 +14,13 @@ from .outside import project_of
 
 _MOST_FOLDERS = 5_000
 _MOST_SHOWN = 3
+_SCRIPTS = (".py", ".sh")
 _MISSING = re.compile(r"'([^'/][^']*)' file not found")
 
 
 def advice_for(message: str, kernel: str, target: str) -> str | None:
-    """Returns the option that lets the compiler find the header of a message; ``None`` where no folder has it.
+    """Returns the option that lets the compiler find the header of a message, or the scripts below the folder of the
+    kernel that name a header which no folder has; ``None`` without either.
 
     Only the project of the file ``kernel`` is searched, whose headers the kernel may include. Folders that its build
     files name come first, then those that are not of another chip than ``target``, and those that are near.
@@ -36,7 +39,14 @@ def advice_for(message: str, kernel: str, target: str) -> str | None:
 
     found = sorted(_folders_with(missing[1], project), key=rank)
     shown = [f"-I {shlex.quote(os.path.relpath(folder))}" for folder in found[:_MOST_SHOWN] if folder.isprintable()]
-    return f"{' or '.join(shown)} finds {missing[1]}" if shown else None
+    if shown:
+        return f"{' or '.join(shown)} finds {missing[1]}"
+    scripts = [
+        shlex.quote(os.path.relpath(script)) for script in _scripts_with(missing[1], own) if script.isprintable()
+    ]
+    if not scripts:
+        return None
+    return f"no folder has it; {' and '.join(scripts)} may write it: run that, and name its folder with -I"
 
 
 def _folders_with(header: str, project: str) -> Iterator[str]:
@@ -49,6 +59,19 @@ def _folders_with(header: str, project: str) -> Iterator[str]:
         folders[:] = sorted(one for one in folders if not one.startswith("."))
         if first in (folders if rest else files) and os.path.isfile(os.path.join(folder, header)):
             yield folder
+
+
+def _scripts_with(header: str, folder: str) -> list[str]:
+    """Returns the first scripts below a folder whose text has the name of a header."""
+    name = re.compile(rf"(?<![\w.-]){re.escape(os.path.basename(header))}(?![\w.-])")
+    found: list[str] = []
+    for number, (inner, folders, files) in enumerate(os.walk(folder)):
+        if number >= _MOST_FOLDERS:
+            break
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        scripts = (os.path.join(inner, file) for file in sorted(files) if file.endswith(_SCRIPTS))
+        found += [script for script in scripts if os.path.isfile(script) and name.search(content(script))]
+    return found[:_MOST_SHOWN]
 
 
 def _build_files(folder: str, project: str) -> str:

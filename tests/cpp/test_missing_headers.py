@@ -70,6 +70,25 @@ def test_folders_of_the_chip_come_first(project: Path) -> None:
     assert advice_for(message, "examples/k/k.cpp", "a2a3") == "-I tests/a2a3 or -I tests/a5 finds common.hpp"
 
 
+def test_scripts_that_name_a_header_are_named(project: Path) -> None:
+    scripts = project / "examples" / "k" / "scripts"
+    scripts.mkdir()
+    for name, text in (
+        ("cases.py", "OUT = 'build/made.h'"),
+        ("other.py", "OUT = 'remade.h', 'made.hpp'"),
+        ("n.txt", "made.h"),
+    ):
+        (scripts / name).write_text(text)
+    (project / "csrc" / "away.py").write_text("made.h")
+    message = "'made.h' file not found"
+    wanted = "no folder has it; examples/k/scripts/cases.py may write it: run that, and name its folder with -I"
+    assert advice_for(message, "examples/k/k.cpp", "a5") == wanted
+    (scripts / "run.sh").write_text("head made.h")
+    assert "scripts/cases.py and examples/k/scripts/run.sh may" in (advice_for(message, "examples/k/k.cpp", "a5") or "")
+    (project / "lib" / "made.h").touch()
+    assert advice_for(message, "examples/k/k.cpp", "a5") == "-I lib finds made.h"
+
+
 def test_other_messages_and_texts_without_a_file_have_no_advice(project: Path) -> None:
     assert advice_for("expected ';'", "examples/k/k.cpp", "a5") is None
     assert advice_for("'shared.h' file not found", "<kernel>.cpp", "a5") is None
