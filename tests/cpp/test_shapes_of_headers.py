@@ -225,6 +225,18 @@ def test_a_transfer_of_an_empty_tensor_moves_nothing() -> None:
     assert out.tolist() == values.tolist()
 
 
+@pytest.mark.parametrize("sizes", ["8, 0", "0, 40"])
+def test_a_tile_without_valid_elements_may_state_more_than_it_has(sizes: str) -> None:
+    """A partial operation copies the other source then."""
+    one = "Tile<TileType::Vec, float, 1, 32, BLayout::RowMajor, -1, -1> none(SIZES); TASSIGN(none, 0x3000)"
+    text = HEAD + POWERS.replace("ELEMENT", "float").replace(
+        "STATEMENT", f"{one.replace('SIZES', sizes)}; TPARTMAX(z, x, none)"
+    )
+    values, out = np.arange(-64, 64, dtype=np.float32), np.zeros(128, np.float32)
+    pto_dialect.run(pto_dialect.compile_cpp(text, target="a5").module, {"out": out, "a": values, "number": 0})
+    assert out.tolist() == values.tolist()
+
+
 def test_a_printed_power_is_refused() -> None:
     text = HEAD + POWERS.replace("ELEMENT", "uint8_t").replace("STATEMENT", "TPOWS(z, x, (uint8_t)number, t)")
     printed = f"{pto_dialect.compile_cpp(text, target='a2a3').text}\n// Another program."

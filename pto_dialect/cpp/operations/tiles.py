@@ -196,7 +196,7 @@ class Handles:
             return self._window(tile, origin.base, origin.tile)
         emitter, assigned = self._emitter, tile.address.assigned
         text = f"pto.alloc_tile addr = {origin.address}"
-        for word, size in zip(("row", "col"), tile.valid, strict=True):
+        for word, size in zip(("row", "col"), _within(tile, emitter), strict=True):
             if not isinstance(size, int):
                 text += f" valid_{word} = {index_name(size, emitter)}"
         # Two handles of one assignment are views of the same bytes; so is what has its address from a computation, as a
@@ -256,6 +256,16 @@ def as_number(size: Extent) -> Extent:
     """Returns a size, as a number if it is constant."""
     number = number_of(size)
     return size if number is None else number
+
+
+def _within(tile: Tile, emitter: Emitter) -> tuple[Extent, ...]:
+    """Returns the valid sizes; a tile without valid elements may state more rows or columns than it has."""
+    numbers = [number_of(size) for size in tile.valid]
+    if 0 not in numbers:
+        return tile.valid
+    sizes = zip(tile.valid, numbers, full_size(tile), strict=True)
+    none = emitter.constant(0, "index")
+    return tuple(none if number is not None and number > room else size for size, number, room in sizes)
 
 
 def _fits(tile: Tile) -> bool:
