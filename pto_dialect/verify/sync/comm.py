@@ -186,7 +186,7 @@ def check_async_transfer(op: Operation, ctx: Context) -> None:
 @checks(STRUCTURE, "pto.comm.tput_async", "pto.comm.tget_async")
 def check_event(op: Operation, ctx: Context) -> None:
     """Reports a transfer whose event nothing uses, unless another event of its session is waited for or tested."""
-    if op.results[0].first_use is not None:
+    if ctx.failed or op.results[0].first_use is not None:
         return
     session = named(op, "session")
     if not any(isinstance(use.operation, AsyncEventOp) for use in session.uses):
