@@ -19,7 +19,7 @@ from .check import Check, RefusedError, State
 from .course import Course
 
 Data = dict[str, Any]
-VERSION = 2
+VERSION = 3
 
 
 def verify(text: str, program: str, module: Operation, target: str | None = None) -> str:
@@ -34,7 +34,7 @@ def verify(text: str, program: str, module: Operation, target: str | None = None
         raise RefusedError("it is no certificate") from None
     course = Course(_function(module, name), target)
     try:
-        check = Check(course, {number: _state(one, len(course.work)) for number, one in enumerate(loops)})
+        check = Check(course, {number: _state(one, course.count) for number, one in enumerate(loops)})
     except (ValueError, TypeError, KeyError, AttributeError):
         raise RefusedError("its loops are no invariants") from None
     expected = data_of(program, name, check)

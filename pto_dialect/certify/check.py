@@ -49,12 +49,14 @@ class Check:
     def __init__(self, course: Course, invariants: Mapping[int, State]) -> None:
         self.course, self.invariants = course, invariants
         self.own = {pipe: sum(1 << one.number for one in course.work if one.pipe is pipe) for pipe in Pipe}
+        for (pipe, _), bits in course.waits.items():
+            self.own[pipe] |= bits
         self.rivals = [_rivals(one, course) for one in course.work]
 
     def run(self) -> None:
         """Raises :class:`RefusedError` or :class:`NotCoveredError` where the order does not follow."""
         # Nothing has run yet, so that all executions so far are complete.
-        whole = (1 << len(self.course.work)) - 1
+        whole = (1 << len(self.course.work)) - 1 | sum(self.course.waits.values())
         start = State({(pipe,): whole for pipe in _PIPES}) | State({(number,): 0 for number in range(32)})
         if len(self.follow(self.course.body, dict(start))) != len(start):
             raise RefusedError("a flag is left over, or a buffer id is not released")
@@ -89,9 +91,13 @@ class Check:
         if (one.kind in ("set", "get") and key in state) or (one.kind in ("wait", "release") and key not in state):
             raise RefusedError(f"{one.op.name}: the flag or buffer id is not as it should be before it in the text")
         if one.kind == "set":
+            if one.source is Pipe.S and self.course.waits.get((one.target, one.number), 0) & ~state[Pipe.S,]:
+                self.unordered(one.op, one.op)
             state[flag] = carried
         elif one.kind == "wait":
             state[one.target,] |= state.pop(flag)
+            for each in state if one.bit else ():
+                state[each] &= ~one.bit
         elif one.kind == "get":
             state[lock] = 0
             state[one.source,] |= state[number]

@@ -54,7 +54,8 @@ class Work:
 
 @dataclass(eq=False)
 class Signal:
-    """``set``, ``wait``, ``get``, ``release``, ``barrier`` of one pipe, or ``join`` of ``drains``."""
+    """``set``, ``wait``, ``get``, ``release``, ``barrier`` of one pipe, or ``join`` of ``drains``. Waits for the
+    scalar unit have a ``bit``, after those of all work."""
 
     op: Operation
     kind: str
@@ -62,6 +63,7 @@ class Signal:
     target: Pipe = Pipe.S
     number: int = 0
     drains: frozenset[Pipe] = frozenset()
+    bit: int = 0
 
 
 @dataclass(eq=False)
@@ -90,9 +92,12 @@ class Course:
         self.function, self.arch = function, profile.arch
         self.places = Places(function, profile)
         self.work: list[Work] = []
+        self.waits: dict[tuple[Pipe, int], int] = {}
+        """The waits for flags of the scalar unit, as bits, by pipe and id."""
         self.loops: list[Loop] = []
         self.around: tuple[Loop, ...] = ()
         self.sections: set[str] = set()
+        self.count = _MOST
         self.body = self._region(function.regions[0])
 
     def _region(self, region: Region, *inside: Loop) -> list[Any]:
@@ -193,7 +198,11 @@ class Course:
         source, target = (named_pipe(op.attributes.get(name)) for name in ends)
         _require(not {None, Pipe.ALL} & {source, target}, op, "its pipes are not known")
         number = self._id(op, enumerator(op, "event_id"), 8)
-        return [Signal(op, "set" if is_set else "wait", source or Pipe.S, target or Pipe.S, number)]
+        one = Signal(op, "set" if is_set else "wait", source or Pipe.S, target or Pipe.S, number)
+        if source is Pipe.S and not is_set:
+            one.bit, self.count = 1 << self.count, self.count + 1
+            self.waits[one.target, number] = self.waits.get((one.target, number), 0) | one.bit
+        return [one]
 
     def _id(self, op: Operation, text: str, count: int) -> int:
         text = text.removeprefix("EVENT_ID")

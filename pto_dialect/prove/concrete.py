@@ -63,6 +63,7 @@ class FaultKind(StrEnum):
     DEADLOCK = "deadlock"
     LEFTOVER_FLAG = "leftover-flag"
     OVERFULL_FLAG = "overfull-flag"
+    FLAG_AHEAD = "flag-ahead"
     ID_RANGE = "id-range"
     BUF_NESTING = "buf-nesting"
     RACE_RAW = "race-raw"
@@ -202,6 +203,12 @@ class Run:
         self.held: dict[tuple[Unit, int], Instance] = {}
         self.pending: dict[Key, list[Instance]] = {}
         self.waits: dict[Key, int] = {}
+        self.set_with: dict[Key, list[tuple[Instance, Clock]]] = {}
+        """What the pipe of each flag knew when it set it, by key."""
+        self.counted: set[tuple[Pipe, Pipe]] = set()
+        """The pipes between which flags are taken to count: see :meth:`_ahead`."""
+        self.waited: dict[Key, list[tuple[Unit, int]]] = {}
+        """The pipe that waited for each, and the number of the wait there."""
         self.memory: dict[tuple[str, object], dict[int, _Earlier]] = {}
         begun, is_whole = _begun(model, arguments, limit)
         self._go(begun, is_whole)
@@ -216,6 +223,7 @@ class Run:
         if stuck or is_whole:
             self._end(stuck)
         if not any(fault.kind is FaultKind.DEADLOCK for fault in self.faults):
+            self._ahead()
             try:
                 self._races(all_)
             except UndecidedError:
@@ -309,6 +317,21 @@ class Run:
         else:
             self.waits[one.key] = self.waits.get(one.key, 0) + 1
 
+    def _ahead(self) -> None:
+        """Flags that a pipe sets before it knows that the wait for the one before is over: at some speed of the pipes
+        two are pending. The scalar unit may be ahead by any number of them."""
+        for key, sets in self.set_with.items():
+            waits = self.waited.get(key, [])
+            for (before, _), (one, known), (unit, count) in zip(sets, sets[1:], waits, strict=False):
+                # What follows a wait of the scalar unit is issued after it.
+                if unit.pipe is Pipe.S or known.get(unit, 0) >= count:
+                    continue
+                if one.statement.pipe is not Pipe.S:
+                    self.counted.add((one.statement.pipe, unit.pipe))
+                else:
+                    certain = one.certain and before.certain
+                    self.faults.append(Fault(FaultKind.FLAG_AHEAD, before, one, certain))
+
     def _hold(self, one: Instance, lock: tuple[Unit, int], gets: bool) -> None:
         if (lock in self.held) == gets:
             self.faults.append(Fault(FaultKind.BUF_NESTING, one, None, one.certain))
@@ -367,9 +390,13 @@ class Run:
             if self.ordered:
                 self._vague(unit, signal)
         elif signal.kind in ("set", "post"):
+            if signal.kind == "set":
+                self.set_with.setdefault(one.key, []).append((one, dict(clock)))
             self.tokens.setdefault(one.key, deque()).append((one, self._done(unit)))
         elif signal.kind in ("wait", "take"):
             _learn(clock, self.tokens[one.key].popleft()[1])
+            if signal.kind == "wait":
+                self.waited.setdefault(one.key, []).append((unit, self.counts[unit]))
         elif signal.kind == "release":
             self.releases[unit.core, one.key[2]].clocks[one.released] = self._done(unit)
         elif signal.kind == "get":

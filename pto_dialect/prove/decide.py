@@ -6,7 +6,7 @@ Source: docs/reference/order-proof.md, "Verdicts".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 from time import process_time
@@ -18,7 +18,7 @@ from .concrete import Fault, FaultKind, Limit, Run
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, holds, symbols_of
 from .flow import Flow, OpenError
 from .model import UNDETERMINED, Model, Statement, UndecidedError
-from .relations import Relations, Suspicion, library
+from .relations import AHEAD, Relations, Suspicion, library
 
 BLOCK = "block"
 """Stands for the cube core and both vector cores of a block."""
@@ -73,8 +73,8 @@ def decide(model: Model, seconds: float = SECONDS) -> Verdict:
     relations = _Lazy(model, seconds)
     signal = model.undetermined
     open_ = _on_all_paths(model, relations, started + (1 if signal else _SHARE_OF_PATHS) * seconds)
-    if open_ is None:
-        return _verdict(model, Answer.PROVEN)
+    if isinstance(open_, Flow):
+        return _proven(model, open_)
     if signal is not None:
         reason = f"whether it runs, or how often, {UNDETERMINED}"
         raise UndecidedError(open_.op or signal.op, open_.reason if open_.op is not None else reason)
@@ -114,15 +114,26 @@ class _Lazy:
             return True
 
 
-def _on_all_paths(model: Model, relations: _Lazy, end: float) -> OpenError | None:
-    """What does not follow whatever conditions and trip counts are; ``None`` where all does."""
+def _on_all_paths(model: Model, relations: _Lazy, end: float) -> OpenError | Flow:
+    """What does not follow whatever conditions and trip counts are; the walk where all does."""
     if model.cores > 1:
         return OpenError(None, "several cores")
     try:
-        Flow(model, relations.conflicts, end).run()
+        flow = Flow(model, relations.conflicts, end)
+        flow.run()
     except OpenError as error:
         return error
-    return None
+    return flow
+
+
+def _proven(model: Model, by: Flow | Relations | Run) -> Verdict:
+    """The verdict that an order is proven; two flags that may be pending under one id are stated."""
+    pairs = sorted((source.value, target.value) for source, target in by.counted)
+    counted = (
+        f"two flags from {source.removeprefix('PIPE_')} to {target.removeprefix('PIPE_')} with one id count as two"
+        for source, target in pairs
+    )
+    return replace(_verdict(model, Answer.PROVEN), assumptions=(*model.assumptions, *counted))
 
 
 def _verdict(model: Model, answer: Answer, **rest: Any) -> Verdict:
@@ -131,9 +142,10 @@ def _verdict(model: Model, answer: Answer, **rest: Any) -> Verdict:
 
 def _of_run(model: Model, end: float) -> Verdict:
     """The verdict about a function that has one course only."""
-    faults = Run(model, {}, Limit(_LONG, end)).faults
+    run = Run(model, {}, Limit(_LONG, end))
+    faults = run.faults
     if not faults:
-        return _verdict(model, Answer.PROVEN)
+        return _proven(model, run)
     fault = _shown(model, {}, Limit(_LONG, end)) if model.is_vague else smallest(faults)
     if fault is not None:
         return _verdict(model, Answer.REFUTED, witness=Witness({}, fault))
@@ -144,9 +156,11 @@ def _of_run(model: Model, end: float) -> Verdict:
     return _widened(model, faults[0].first.statement.op, faults[0])
 
 
-def _shown(model: Model, arguments: dict[Symbol, int], limit: Limit) -> Fault | None:
-    """The smallest fault of a call that is wrong whatever other cores do."""
-    return smallest(Run(model, arguments, limit, model.is_vague).faults)
+def _shown(model: Model, arguments: dict[Symbol, int], limit: Limit, ahead: bool = True) -> Fault | None:
+    """The smallest fault of a call that is wrong whatever other cores do; without ``ahead`` no flag that is set before
+    the wait for an earlier one is over."""
+    fault = smallest(Run(model, arguments, limit, model.is_vague).faults)
+    return None if fault is not None and fault.kind is FaultKind.FLAG_AHEAD and not ahead else fault
 
 
 def _widened(model: Model, op: Operation, fault: Fault) -> Verdict:
@@ -156,9 +170,14 @@ def _widened(model: Model, op: Operation, fault: Fault) -> Verdict:
 
 
 def smallest(faults: Iterable[Fault]) -> Fault | None:
-    """The certain fault that the fewest iterations lead to, if possible one between two pipes."""
+    """The certain fault that the fewest iterations lead to, if possible one between two pipes; a flag that is set too
+    early only where nothing else is wrong."""
     certain = (fault for fault in faults if fault.certain)
-    return min(certain, key=lambda fault: (fault.size, fault.kind is FaultKind.RACE_SAME_PIPE), default=None)
+    return min(certain, key=_precedence, default=None)
+
+
+def _precedence(fault: Fault) -> tuple[bool, int, bool]:
+    return fault.kind is FaultKind.FLAG_AHEAD, fault.size, fault.kind is FaultKind.RACE_SAME_PIPE
 
 
 def used_symbols(model: Model) -> list[Symbol]:
@@ -196,8 +215,15 @@ def _for_all(model: Model, made: _Lazy, end: float) -> Verdict:
             return verdict
         raise error
     if not suspicions:
-        return _verdict(model, Answer.PROVEN)
-    return _replayed(model, relations, suspicions, end)
+        return _proven(model, relations)
+    # What is an error goes before what is a warning.
+    errors = [one for one in suspicions if one.kind != AHEAD]
+    found = _replayed(model, relations, errors, end) if errors else None
+    if len(errors) < len(suspicions) and (found is None or found.answer is Answer.UNDECIDED):
+        ahead = _replayed(model, relations, [one for one in suspicions if one.kind == AHEAD], end)
+        found = ahead if found is None or ahead.answer is Answer.REFUTED else found
+    assert found is not None
+    return found
 
 
 def _relations(model: Model, seconds: float) -> Relations:
@@ -232,7 +258,7 @@ def _small_calls(model: Model, end: float) -> Verdict | None:
                 return None
             if not _fits(model, arguments):
                 continue
-            fault = _shown(model, arguments, Limit(_STEPS // 10, end))
+            fault = _shown(model, arguments, Limit(_STEPS // 10, end), ahead=False)
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError:
@@ -278,15 +304,17 @@ def _named(model: Model, arguments: dict[Symbol, int]) -> dict[str, int]:
 
 def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], end: float) -> Verdict:
     """The smallest call that some suspicion is about and in which a run shows a fault."""
-    union = suspicions[0].arguments
-    for one in suspicions[1:]:
-        union = union.union(one.arguments)
     reason, op = _reason(suspicions[0]), (suspicions[0].second or suspicions[0].first).op
     try:
+        relations.check(None)
+        union = suspicions[0].arguments
+        for one in suspicions[1:]:
+            union = union.union(one.arguments)
         for number, arguments in zip(range(_REPLAYS), smallest_points(relations, union), strict=False):
             if number and process_time() > end:
                 break
-            fault = _shown(model, arguments, Limit(_STEPS if number else _LONG, end))
+            limit = Limit(_STEPS if number else _LONG, end)
+            fault = _shown(model, arguments, limit, suspicions[0].kind == AHEAD)
             if fault is not None:
                 return _verdict(model, Answer.REFUTED, witness=Witness(_named(model, arguments), fault))
     except UndecidedError as error:
@@ -298,6 +326,8 @@ def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], e
 
 
 def _reason(one: Suspicion) -> str:
+    if one.kind == AHEAD:
+        return "its flag may be set again before the wait for it is over"
     if one.second is not None:
         return f"{one.second.op.name} may touch bytes of {one.first.op.name}, and nothing is known to order the two"
     return f"the flags of {one.first.op.name} may not fit together"

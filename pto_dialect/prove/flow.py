@@ -93,20 +93,30 @@ class Flow:
         self.present: dict[int, int] = {}
         self.inner: dict[int, int] = {}
         """For each loop the bits about all its iterations, and those about the present one."""
+        waits: dict[Key, list[Statement]] = {}
         for one in model.statements:
-            if one.accesses:
+            key = _constant_key(one)
+            if one.accesses or key is not None:
                 self.add(one)
+            if key is not None and one.signal is not None and one.signal.kind == "wait":
+                waits.setdefault(key, []).append(one)
         self.whole = (1 << len(self.owner)) - 1
         self.seen: set[tuple[int, int]] = set()
         """The pairs that had a closer look."""
         self.entries: dict[int, dict[int, _State]] = {}
         """What holds at the begin of each node of a graph."""
+        self.counted: set[tuple[Pipe, Pipe]] = set()
+        """The pipes between which a flag may be set again before the wait for it is over."""
         self.needed: dict[int, int] = {}
         """The bits that must hold where a statement runs."""
         working = [one for one in model.statements if one.accesses]
         for later in working:
             self.look(later)
             self.needed[later.number] = sum(1 << self.first[one.number] for one in working if self.competes(one, later))
+        for one in model.statements:
+            key = _constant_key(one)
+            if key is not None:
+                self.needed[one.number] = sum(1 << self.first[wait.number] for wait in waits.get(key, ()))
 
     def add(self, one: Statement) -> None:
         """Gives a statement its bits: for each number of loops around it one about all executions, and between these
@@ -224,6 +234,10 @@ class Flow:
             self.needed[one.number] &= ~(1 << bit)
             self.needed[one.number] |= self.narrowed(before, one, self.closer)
             missing = self.needed[one.number] & ~known
+        self.begun(one, state)
+
+    def begun(self, one: Statement, state: _State) -> None:
+        """A statement has begun: nobody knows it to be complete."""
         first = self.first[one.number]
         # Even bits are about all executions so far.
         state.keep(~sum(1 << (first + 2 * level) for level in range(len(one.loops) + 1)))
@@ -255,9 +269,19 @@ class Flow:
         if (signal.kind == "set") == (key in state.flags):
             raise OpenError(one, f"whether its flag is set before it {UNDETERMINED}")
         if signal.kind == "set":
+            known = state.known[signal.source] | state.known[Pipe.S]
+            if self.needed[one.number] & ~known:
+                if signal.source is Pipe.S:
+                    raise OpenError(one, "its flag may be set again before the wait for it is over")
+                self.counted.add((signal.source, signal.target))
             state.flags[key] = carried
-        else:
-            state.known[signal.target] |= state.flags.pop(key)
+            return
+        state.known[signal.target] |= state.flags.pop(key)
+        self.begun(one, state)
+        if signal.target is Pipe.S:
+            # What follows it is issued after it.
+            first = self.first[one.number]
+            state.known[Pipe.S] |= (1 << (first + 2 * len(one.loops) + 1)) - (1 << first)
 
     def lock(self, one: Statement, signal: Signal, carried: int, state: _State) -> None:
         """A buffer id is acquired or released."""
@@ -278,6 +302,15 @@ class Flow:
         if number is None or not 0 <= number < limit:
             raise OpenError(one, "its id is computed, or out of range")
         return number
+
+
+def _constant_key(one: Statement) -> Key | None:
+    """The pipes and the id of a flag that is set or waited for; ``None`` of others, and where the id is computed."""
+    signal = one.signal
+    if signal is None or signal.is_vague or signal.kind not in ("set", "wait"):
+        return None
+    number = signal.number.value
+    return None if number is None else (signal.source, signal.target, signal.channel, number)
 
 
 def _first(node: Node) -> Statement | None:

@@ -18,6 +18,8 @@ from .order_rules import competing, streams
 from .sets import ModelText, SetText
 
 _FLAGS, _BUFFERS = 8, 32
+AHEAD = "flag-ahead"
+"""The kind of suspicion that a flag is set again before the wait for it is over."""
 _STEPS = 300_000
 """What one operation of the library may cost."""
 
@@ -69,6 +71,10 @@ class Relations:
         self.joins: list[tuple[int, frozenset[Pipe], Any]] = []
         self.inverted: list[tuple[Unit, Unit, Any, Statement]] = []
         """Signals whose waits need not be after their sets in the text: the pipes, and the set of each wait."""
+        self.flags: list[tuple[list[Statement], list[Statement], Any]] = []
+        """The sets and waits of each flag, and the set of each wait."""
+        self.counted: set[tuple[Pipe, Pipe]] = set()
+        """The pipes between which a flag may be set again before the wait for it is over."""
         self._reached: dict[int, _Reach] = {}
 
     def set(self, text: str) -> Any:
@@ -120,6 +126,25 @@ class Relations:
         self._locks()
         self._barriers()
         yield from self.deadlocks()
+        for sets, waits, matched in self.flags:
+            yield from self._ahead(sets, waits, matched)
+
+    def _ahead(self, sets: list[Statement], waits: list[Statement], matched: Any) -> Iterator[Suspicion]:
+        """Sets of a flag whose pipe may not know that the wait for an earlier one is over; those of the scalar unit,
+        which may be ahead by any number, are suspicions."""
+        later = matched.apply_range(self.less)
+        for wait in waits:
+            if wait.pipe is Pipe.S:
+                # What follows it is issued after it.
+                continue
+            for one in sets:
+                self.check(one)
+                again = self._following([wait], [one]).intersect(later)
+                left = self._open(again, wait, one) if not again.is_empty() else again
+                if not left.is_empty() and one.pipe is Pipe.S:
+                    yield from self._suspect(AHEAD, left.domain(), wait, one)
+                elif not left.is_empty():
+                    self.counted.add((one.pipe, wait.pipe))
 
     def _ids(self, one: Statement) -> Iterator[Suspicion]:
         assert one.signal is not None
@@ -191,6 +216,7 @@ class Relations:
                 matched, problems = whole, []
         for kind, found in problems:
             yield from self._suspect(kind, found, (sets if kind == "leftover-flag" else waits or sets)[0])
+        self.flags.append((sets, waits, matched))
         self._add(source, target, matched.reverse())
 
     def _in_iterations(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:

@@ -26,13 +26,15 @@ REFUTED = _RULES["order-refuted"]
 UNDECIDED = _RULES["order-undecided"]
 
 _RUN_RULES = read_rules("run")
-_REPORTED = {FaultKind.LEFTOVER_FLAG: "sync-flag-unconsumed", FaultKind.OVERFULL_FLAG: "sync-flag-depth"}
+_REPORTED = {FaultKind.LEFTOVER_FLAG: "sync-flag-unconsumed", FaultKind.OVERFULL_FLAG: "sync-flag-depth",
+             FaultKind.FLAG_AHEAD: "sync-flag-depth"}  # fmt: skip
 """Rules of a run about faults that need not be errors."""
 
 _PROBLEMS = {
     "deadlock": "this wait is never ended",
     "leftover-flag": "nothing waits for this flag",
     "overfull-flag": "this flag is set again before it is waited for",
+    "flag-ahead": "this flag may be set again before the wait for it is over",
     "id-range": "this id does not exist",
     "buf-nesting": "buffer ids are not got and released in turn here",
     "race-raw": "{second} reads what {first} writes, and nothing orders the two",
@@ -47,6 +49,7 @@ _ADVICE = {
     "deadlock": "a set and its wait belong under the same conditions, each as often as the other",
     "leftover-flag": "a set and its wait belong under the same conditions, each as often as the other",
     "overfull-flag": "a wait between the two sets, or another id for one of them",
+    "flag-ahead": "a flag in the other direction after the wait, and a wait for it before the next set, or another id",
     "id-range": "flags have the ids 0 to 7, buffers 0 to 31",
     "buf-nesting": "a pipe gets a buffer id before its access and releases it afterwards",
     "race-same-pipe": "a barrier of the pipe between the two",

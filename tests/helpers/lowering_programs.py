@@ -115,9 +115,10 @@ def results(module: ModuleOp, arrays: Sequence[Any], schedule: str = "text") -> 
     return [array.tobytes() for array in copies if isinstance(array, np.ndarray)]
 
 
-def disorder(module: ModuleOp, arrays: Sequence[Any]) -> list[str]:
+def disorder(module: ModuleOp, arrays: Sequence[Any], schedule: str = "text") -> list[str]:
     """The rules that an instrumented run names, those about content aside."""
     copies = [array.copy() if isinstance(array, np.ndarray) else array for array in arrays]
-    instrumented = InstrumentedKernel(module, None, None, RunOptions(fill="random"), SanitizeOptions(sync="strict"))
+    options = RunOptions(fill="random", schedule=Schedule.parse(schedule, strict=True))
+    instrumented = InstrumentedKernel(module, None, None, options, SanitizeOptions(sync="strict"))
     instrumented.run(copies, 1)
     return [finding.rule for finding in instrumented.observer.findings.all if finding.rule not in CONTENT]

@@ -52,6 +52,8 @@ class Execution:
         self.before: list[list[int]] = []
         self.spans: list[tuple[int, int]] = []
         self.faults: list[Fault] = []
+        self.ahead: list[Fault] = []
+        """Flags that the scalar unit sets, at some speed of the pipes, before the wait for an earlier one is over."""
         self.sets: dict[Any, list[int]] = defaultdict(list)
         self.waits: dict[Any, list[int]] = defaultdict(list)
         self.cores: dict[str, _Core] = {}
@@ -61,6 +63,7 @@ class Execution:
         self.reach()
         if len(self.order) == len(self.before):
             self.races()
+            self.early()
         else:
             self.deadlock()
 
@@ -239,6 +242,14 @@ class Execution:
                 continue
             if kind != "race-same-pipe" or not self.used_between(first, second, place):
                 self.faults.append(Fault(kind, self.events[first], self.events[second], place))
+
+    def early(self) -> None:
+        for key, sets in self.sets.items():
+            if not sets or self.events[sets[0]].kind != "set" or self.events[sets[0]].pipe != "S":
+                continue
+            for earlier, wait, later in zip(sets, self.waits[key], sets[1:], strict=False):
+                if not self.masks[self.spans[later][0]] >> self.spans[wait][1] & 1:
+                    self.ahead.append(Fault("flag-ahead", self.events[earlier], self.events[later]))
 
     def used_between(self, first: int, second: int, place: tuple[str, int, int]) -> bool:
         """Whether another pipe accesses bytes that MTE2 loads twice between the two loads, in program order."""

@@ -89,15 +89,20 @@ class Judge:
         self.cores = ["cube", "vector0", "vector1"] if cube and vector else ["core"]
 
     def verdict(self, numbers: Range) -> Verdict:
-        """The first arguments with a fault, by the sum of their sizes; else proven (for these arguments)."""
+        """The first arguments with a fault, by the sum of their sizes, a flag that is set early only where no others
+        have another fault; else proven (for these arguments)."""
+        early: Verdict | None = None
         for arguments in self.arguments(numbers):
             try:
                 faults = self.faults(arguments)
             except Inadmissible:
                 continue
-            if faults:
-                return Verdict("refuted", arguments, tuple(sorted(faults, key=size)))
-        return Verdict("proven", {})
+            worse = [fault for fault in faults if fault.kind != "flag-ahead"]
+            if worse:
+                return Verdict("refuted", arguments, tuple(sorted(worse, key=size)))
+            if faults and early is None:
+                early = Verdict("refuted", arguments, tuple(sorted(faults, key=size)))
+        return early or Verdict("proven", {})
 
     def arguments(self, numbers: Range) -> Iterator[dict[str, int]]:
         special = {"i1": range(2), "block": range(BLOCKS)}
@@ -114,7 +119,8 @@ class Judge:
         while choices is not None and not result:
             taken: list[int] = []
             events = self.events(arguments, choices, taken)
-            result = Execution(events, self.target).faults
+            execution = Execution(events, self.target)
+            result = [*execution.faults, *execution.ahead]
             choices = following(taken)
         return result
 

@@ -22,6 +22,7 @@ RULES = {
     "deadlock": frozenset(("sync-deadlock",)),
     "leftover-flag": frozenset(("sync-flag-unconsumed",)),
     "overfull-flag": frozenset(("sync-flag-depth",)),
+    "flag-ahead": frozenset(("sync-flag-depth",)),
     "id-range": frozenset(("sync-flag-range", "sync-buf-range", "sync-sem-range")),
     "buf-nesting": frozenset(("sync-buf-nesting",)),
 }

@@ -56,6 +56,7 @@ RULES: dict[FaultKind, frozenset[str]] = {
     FaultKind.DEADLOCK: frozenset(("sync-deadlock",)),
     FaultKind.LEFTOVER_FLAG: frozenset(("sync-flag-unconsumed",)),
     FaultKind.OVERFULL_FLAG: frozenset(("sync-flag-depth",)),
+    FaultKind.FLAG_AHEAD: frozenset(("sync-flag-depth",)),
     FaultKind.ID_RANGE: frozenset(("sync-flag-range", "sync-buf-range", "sync-sem-range")),
     FaultKind.BUF_NESTING: frozenset(("sync-buf-nesting",)),
 }

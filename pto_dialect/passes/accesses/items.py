@@ -66,6 +66,7 @@ class Loop:
     iteration: Iteration | None
     trips: float
     carried: list[Flag] = field(default_factory=list)
+    handed: list[HandOver] = field(default_factory=list)
 
     @property
     def open(self) -> bool:
@@ -164,6 +165,14 @@ class Flag:
     def rotates(self) -> bool:
         """Whether each iteration takes the token of its slot and gives it back."""
         return self.carried and self.slot is not None
+
+
+class HandOver(NamedTuple):
+    """Two flags at the end of each iteration: the source of ``there`` waits for ``back``, then sets ``there``; the
+    target waits for that and sets ``back``. Both pass once before the loop, and ``back`` is waited for after it."""
+
+    there: Flag
+    back: Flag
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pto_dialect.passes.accesses.items import Choice, Flag, Item, Loop, Sequence
+from pto_dialect.passes.accesses.items import Choice, Flag, HandOver, Item, Loop, Sequence
 
 
 class _Around(NamedTuple):
@@ -18,6 +18,19 @@ class _Around(NamedTuple):
 
     loop: Loop
     item: int | None
+
+
+def hand_over(flag: Flag, sequence: Sequence) -> bool:
+    """Makes a flag that a loop carries, and that its source may set again in the next iteration, one of a hand-over at
+    the end of each iteration."""
+    around = _loops_around(flag.sequence, sequence, []) or []
+    (loop,) = (one.loop for one in around if flag in one.loop.carried)
+    flag.sequence.remove(flag)
+    loop.carried.remove(flag)
+    there = Flag(flag.source, flag.target, flag.after, flag.before, loop.body, carried=True)
+    back = Flag(flag.target, flag.source, flag.after, flag.before, loop.body, carried=True)
+    loop.handed.append(HandOver(there, back))
+    return True
 
 
 def hold_back(flag: Flag, sequence: Sequence, held: set[Flag]) -> bool:

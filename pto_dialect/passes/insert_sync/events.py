@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
-from pto_dialect.passes.accesses.items import SCALAR, Choice, Flag, Loop, Sequence
+from pto_dialect.passes.accesses.items import SCALAR, Choice, Flag, Loop, Sequence, UnsupportedError
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State
 
-from .ahead import hold_back
+from .ahead import hand_over, hold_back
 from .follow import Runner
 from .rings import EVENTS, TOO_MANY, use_single_id
 
@@ -46,13 +46,15 @@ class _TokenState(State):
 class _Rivals(Runner):
     """Finds flags of one pair of pipes that are under way together: ``text`` in the order of the text, ``run`` perhaps
     when the pipes run by themselves. ``again`` are the flags that the scalar unit, which may be many iterations ahead
-    of the other pipes, may set again before the wait of an iteration before is over."""
+    of the other pipes, may set again before a wait is over, and whether that happens in the loop that carries one."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader)
         self.text: set[Pair] = set()
         self.run: set[Pair] = set()
-        self.again: dict[Flag, None] = {}
+        self.again: dict[Flag, bool] = {}
+        self.inside: list[Sequence] = []
+        """The bodies of the loops that run."""
 
     def set(self, flag: Flag, state: State) -> None:
         """A flag is set: who is under way?"""
@@ -65,7 +67,7 @@ class _Rivals(Runner):
             if number > known:
                 self._rival(self.run, other, flag)
                 if other is flag and flag.source == SCALAR and flag.slot is None:
-                    self.again[flag] = None
+                    self.again[flag] = self.again.get(flag, False) or (flag.carried and flag.sequence in self.inside)
             else:
                 # Only the source sets flags of this pair, and forgets nothing.
                 del waited[other]
@@ -81,7 +83,10 @@ class _Rivals(Runner):
 
     def iterations(self, loop: Loop, state: State) -> State:
         """Two iterations, so that each flag meets those of the iteration before."""
-        return self.items(loop.body, self.items(loop.body, state))
+        self.inside.append(loop.body)
+        state = self.once(loop, self.once(loop, state))
+        self.inside.pop()
+        return state
 
     def together(self, state: State, ways: list[State]) -> State:
         """The join of all paths from ``state``."""
@@ -116,14 +121,17 @@ def assign_event_ids(
     while True:
         rivals = _Rivals(reader)
         rivals.items(sequence, _TokenState())
-        ahead = [flag for flag in rivals.again if flag not in held and not left_out(flag)]
-        if any(hold_back(flag, sequence, held) for flag in ahead):
+        ahead = {flag: own for flag, own in rivals.again.items() if flag not in held and not left_out(flag)}
+        if any([hand_over(flag, sequence) if own else hold_back(flag, sequence, held) for flag, own in ahead.items()]):
             continue
         flags = [flag for flag in all_flags(sequence) if not left_out(flag)]
         crowded = _colour(flags, rivals, used)
         if crowded is None:
             return gone
-        between = [flag for flag in flags if (flag.source, flag.target) == crowded]
+        handed = {flag for loop in _loops(sequence) for over in loop.handed for flag in over}
+        between = [flag for flag in flags if (flag.source, flag.target) == crowded and flag not in handed]
+        if not between:
+            raise UnsupportedError(sequence.items[0].op, "more loops hand over to one pipe than it has flags")
         if _unite_slots(between, sequence):
             gone += 1
             continue
@@ -284,6 +292,7 @@ def all_flags(sequence: Sequence) -> list[Flag]:
     for index, item in enumerate(sequence.items):
         if isinstance(item, Loop):
             flags += all_flags(item.body)
+            flags += [flag for over in item.handed for flag in over]
         elif isinstance(item, Choice):
             for branch in item.branches:
                 flags += all_flags(branch)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from pto_dialect.passes.accesses.dependences import Levels, V, implied, must_synchronize
-from pto_dialect.passes.accesses.items import Call, Choice, Flag, Item, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.items import Call, Choice, Flag, HandOver, Item, Leaf, Loop, Sequence
 from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.program import Reader
@@ -100,21 +100,39 @@ class Runner:
 
     def iterations(self, loop: Loop, state: State) -> State:
         """The state after at least one iteration. One iteration determines what is known after any number of them."""
-        return self.items(loop.body, state)
+        return self.once(loop, state)
+
+    def once(self, loop: Loop, state: State) -> State:
+        """The state after an iteration."""
+        state = self.items(loop.body, state)
+        for over in loop.handed:
+            self.wait(over.back, state)
+            self.hand_over(over, state)
+        return state
+
+    def hand_over(self, over: HandOver, state: State) -> None:
+        """What the source of a hand-over has done is known to its target, and that this knows it to the source."""
+        self.set(over.there, state)
+        self.wait(over.there, state)
+        self.set(over.back, state)
 
     def loop(self, loop: Loop, state: State) -> State:
         """A loop, with the flags that it needs from one iteration to the next."""
         for flag in loop.carried:
             self.set(flag, state)
+        for over in loop.handed:
+            self.hand_over(over, state)
         ways = [self.iterations(loop, state.copy())]
         if loop.open:
             ways.append(state.copy())
             ways[1].now = ways[0].now
         for way in ways:
+            for over in loop.handed:
+                self.wait(over.back, way)
             for flag in loop.carried:
                 way.tokens[flag] = way.tokens.pop(("last", flag), way.tokens[flag])
                 self.wait(flag, way)
-        for flag in loop.carried:
+        for flag in (*loop.carried, *(over.back for over in loop.handed)):
             del state.tokens[flag]
         return self.together(state, ways)
 

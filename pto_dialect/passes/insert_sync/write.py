@@ -23,7 +23,7 @@ from pto_dialect.ir.sync.flags import (
     WaitFlagDynOp,
     WaitFlagOp,
 )
-from pto_dialect.passes.accesses.items import PIPES, SCALAR, Choice, Flag, Item, Loop, Ring, Sequence
+from pto_dialect.passes.accesses.items import PIPES, SCALAR, Choice, Flag, HandOver, Item, Loop, Ring, Sequence
 
 from .rings import EVENTS
 
@@ -59,7 +59,13 @@ def write(sequence: Sequence, style: str = "flags") -> list[Operation]:
         for flag in carried:
             for number in _first_numbers(flag):
                 put(_flag(True, flag, number, style), InsertPoint.before(op), op)
+        handed = item.handed if isinstance(item, Loop) else []
+        for over in handed:
+            for flag, sets in _passes(over):
+                put(_flag(sets, flag, flag.event, style), InsertPoint.before(op), op)
         point = InsertPoint.after(op)
+        for flag in [over.back for over in handed]:
+            put(_flag(False, flag, flag.event, style), point, op)
         for flag in carried:
             for one in _last_waits(flag, item, style):
                 put(one, point, op)
@@ -67,7 +73,16 @@ def write(sequence: Sequence, style: str = "flags") -> list[Operation]:
             put(_here(True, flag, numbers, op, style), point, op)
         for inner in _inner(item):
             fences += write(inner, style)
+        if isinstance(item, Loop) and item.handed and (end := item.body.block.last_op) is not None:
+            for over in item.handed:
+                for flag, sets in ((over.back, False), *_passes(over)):
+                    put(_flag(sets, flag, flag.event, style), InsertPoint.before(end), op)
     return fences
+
+
+def _passes(over: HandOver) -> tuple[tuple[Flag, bool], ...]:
+    """The sets and waits of a hand-over, and whether they are sets."""
+    return (over.there, True), (over.there, False), (over.back, True)
 
 
 def _meant(flags: Iterable[Flag], style: str) -> list[Flag]:

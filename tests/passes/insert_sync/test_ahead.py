@@ -112,3 +112,33 @@ def test_a_flag_that_is_set_after_its_wait(target: str, stored: bool) -> None:
     expected = results(parse(text), given)
     for schedule in SCHEDULES:
         assert results(module, given, schedule) == expected, schedule
+
+
+NEVER = (
+    "scf.for %i = %c0 to %n step %c1 {",
+    add("y", "y", "y"),
+    "scf.for %j = %c0 to %k step %c1 {",
+    "%many = arith.cmpi sgt, %i, %c4 : index",
+    "scf.if %many {",
+    add("x", "x", "y"),
+    f"pto.tsetval ins(%c4, %one : index, f32) outs(%x : {TILE})",
+    "}",
+    "}",
+    "}",
+)
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("inner", [0, 1, 3])
+def test_a_loop_whose_branch_is_not_taken_holds_back_in_each_of_its_iterations(inner: int, target: str) -> None:
+    """Up to the fifth iteration of the outer loop nothing in the branch holds the scalar unit back."""
+    text = kernel(*ROWS, add("x", "x", "y"), *NEVER, store("y", "p"), target=target, more=", %k: index")
+    module, said = lowered(text)
+    assert not said
+    a = np.arange(256 * 16, dtype=np.float32).reshape(256, 16)
+    for outer in (3, 7):
+        given = [a, np.zeros_like(a), outer, inner]
+        expected = results(parse(text), given)
+        for schedule in ("text", *SCHEDULES):
+            assert disorder(module, given, schedule) == [], schedule
+            assert results(module, given, schedule) == expected, schedule
