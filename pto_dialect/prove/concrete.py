@@ -12,20 +12,16 @@ from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
-from time import process_time
 
 from pto_dialect.ir.core.facts.pipe import Pipe
 
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, evaluate, holds, symbols_of
+from .limit import TOO_MANY, Limit
 from .model import PIPES, UNDETERMINED, Access, Loop, Model, Signal, Statement, UndecidedError, Unit
 from .order_rules import kind_of, may_refute, needs_order, streams
 from .overlap import Overlap, overlap_at
 
 _FLAGS, _BUFFERS = 8, 32
-_LOOKS = 500
-"""Executions after which the time is looked at."""
-_TOO_MANY = "it executes too many operations to follow each of them"
 Numbers = dict[Symbol, int]
 Clock = dict[Unit, int]
 Key = tuple[Unit, Pipe, int, Hashable]
@@ -107,20 +103,6 @@ class _Releases:
             _learn(whole, clock)
             self._first.append(whole)
         return self._first[count]
-
-
-class Limit:
-    """How many executions of statements are followed in all, and until which processor time."""
-
-    def __init__(self, steps: int, end: float = inf) -> None:
-        self.steps = steps
-        self.end = end
-
-    def take(self) -> None:
-        """Takes one of them. Raises :class:`UndecidedError` if there are no more."""
-        self.steps -= 1
-        if self.steps < 0 or (not self.steps % _LOOKS and process_time() > self.end):
-            raise UndecidedError(None, _TOO_MANY)
 
 
 def instances(model: Model, arguments: Numbers, limit: Limit) -> Iterator[Instance]:
@@ -216,7 +198,7 @@ class Run:
     def _go(self, all_: list[Instance], is_whole: bool) -> None:
         """Follows a call; of one that is too long its beginning, in which later signals order nothing."""
         if not is_whole and self.model.cores > 1:
-            raise UndecidedError(None, _TOO_MANY)
+            raise UndecidedError(None, TOO_MANY)
         for place, one in enumerate(all_):
             one.rank = place
         stuck = self._issued(all_)
@@ -229,7 +211,7 @@ class Run:
             except UndecidedError:
                 is_whole = False
         if not is_whole and not any(fault.certain for fault in self.faults):
-            raise UndecidedError(None, _TOO_MANY)
+            raise UndecidedError(None, TOO_MANY)
 
     def _issued(self, all_: list[Instance]) -> list[int]:
         """Lets each core issue as long as it can; the cores that cannot reach their end."""

@@ -14,9 +14,10 @@ from typing import Any
 
 from xdsl.ir import Operation
 
-from .concrete import Fault, FaultKind, Limit, Run
+from .concrete import Fault, FaultKind, Run
 from .expressions import Ordinal, Symbol, UnknownValueError, Varying, holds, symbols_of
 from .flow import Flow, OpenError
+from .limit import Limit
 from .model import UNDETERMINED, Model, Statement, UndecidedError
 from .relations import AHEAD, Relations, Suspicion, library
 
