@@ -17,11 +17,16 @@ from pto_dialect.ir.core.index import OPS
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
-LINES = (Path(__file__).parent / "questions.txt").read_text(encoding="utf-8").splitlines()
-ROWS = [
-    (question.strip(), answers.split())
-    for question, _, answers in (line.partition("|") for line in LINES if not line.startswith("#"))
-]
+
+
+def rows_of(name: str) -> list[tuple[str, list[str]]]:
+    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+    parts = (line.partition("|") for line in lines if not line.startswith("#"))
+    return [(question.strip(), answers.split()) for question, _, answers in parts]
+
+
+ROWS = rows_of("questions.txt")
+AUTHORS = rows_of("author_questions.txt")
 KEYS = {document.key for document in documents()}
 RANK = """
 globalThis.self = globalThis;
@@ -90,7 +95,15 @@ def test_the_site_ranks_as_the_terminal(tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node.js runs the script of the site, and is not there")
-    questions = [question for question, _ in ROWS] + ["tmat", "PTO.TLOAD", "mem-u", "C++", "x + y", "", "qwertz"]
+    questions = [question for question, _ in ROWS + AUTHORS] + [
+        "tmat",
+        "PTO.TLOAD",
+        "mem-u",
+        "C++",
+        "x + y",
+        "",
+        "qwertz",
+    ]
     (tmp_path / "index.json").write_text(json.dumps(search_index()), encoding="utf-8")
     (tmp_path / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
     files = [DOCS / "site" / "theme" / "assets" / "search.js", tmp_path / "index.json", tmp_path / "questions.json"]

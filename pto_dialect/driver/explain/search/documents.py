@@ -35,6 +35,8 @@ _PART = re.compile("|".join(ABBREVIATIONS))
 _LEVELS = {"tile": 1.0, "matmul": 1.0, "gemv": 0.9, "views": 0.95, "sync": 0.95, "vector": 0.8, "dma": 0.8}
 _OTHER_LEVEL, _SPECIAL, _OLD = 0.75, 0.55, 0.3
 _TERM, _RULE, _GUIDE, _CORE = 0.9, 0.86, 0.76, 0.85
+_BARE_TERM, _BARE_RULE = 0.7, 0.6
+"""The same of terms and rules without a phrase that says what they are for."""
 """How usual pages of these kinds are among those that match equally."""
 
 
@@ -106,13 +108,15 @@ def _terms() -> Iterator[Document]:
     for term, location in places.items():
         phrases = TERM_PURPOSES.get(term, ())
         summary = terms()[term]().summary if term in TERMS else ""
-        yield Document("term", term, location, summary, _pieces(term), phrases, "", "", _TERM)
+        usual = _TERM if summary or phrases else _BARE_TERM
+        yield Document("term", term, location, summary, _pieces(term), phrases, "", "", usual)
 
 
 def _rules() -> Iterator[Document]:
     for id, rule in known_rules().items():
         phrases = RULE_PURPOSES.get(id, ())
-        yield Document("rule", id, f"rules.html#{id}", plain(rule.text), _pieces(id), phrases, "", "", _RULE)
+        usual = _RULE if phrases else _BARE_RULE
+        yield Document("rule", id, f"rules.html#{id}", plain(rule.text), _pieces(id), phrases, "", "", usual)
 
 
 def _guides() -> Iterator[Document]:

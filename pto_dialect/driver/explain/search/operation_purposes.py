@@ -8,6 +8,7 @@ from .phrases import rows
 
 PURPOSES: Final = rows(
     """
+tfree: free the slot of a queue after a pop; release a queue entry
 tload: load a tile from global memory; read data from GM; copy a view into a tile
 tstore: store a tile to global memory; write data back to GM; save a result; write an accumulator
 tprefetch: prefetch data into the cache
@@ -16,7 +17,8 @@ print: print a number; debug output of a scalar
 tgetval: read one element of a tile
 tsetval: write one element of a tile
 mgather: gather rows of global memory by index; embedding lookup; indirect load
-mscatter: scatter rows to global memory by index; indirect store
+mscatter: scatter rows to global memory by index; indirect store;
+    write rows to computed positions
 tgather: gather elements of a tile by index; choose lanes by a pattern; take elements at positions
 tscatter: scatter elements inside a tile by index
 tadd: add two tiles; elementwise sum; residual
@@ -71,7 +73,8 @@ trowexpandmin: minimum of each row and its own number
 trowexpandexpdif: exponential of the difference to the row maximum; softmax numerator; exp of x minus max
 tcolexpandadd: add a row to every row; add a bias to every row
 tcolexpandsub: subtract a row from every row
-tcolexpandmul: multiply every column by its own factor; scale columns
+tcolexpandmul: multiply every column by its own factor; scale columns;
+    multiply a row vector with every row of a matrix
 tcolexpanddiv: divide every column by its own number
 trowsum: sum of each row; row sum; reduce along columns by addition
 trowmax: maximum of each row; row maximum; softmax
@@ -86,7 +89,8 @@ tcolprod: product of each column
 tcolargmax: index of the largest element of each column
 tcolargmin: index of the smallest element of each column
 tmov: move a tile to another location; copy a tile; change the layout; L1 to L0; accumulator to unified buffer
-ttrans: transpose a tile; swap rows and columns
+ttrans: transpose a tile; swap rows and columns;
+    exchange the dimensions of a tile
 textract: take a window out of a tile; sub-tile with a copy
 tinsert: put a tile into a larger one
 tfillpad: pad a tile; fill what is outside of the valid region; padding with zeros
@@ -104,7 +108,8 @@ tquant: quantize to int8; quantise with a scale for each row
 tquant.mx: quantize to MX; shared exponents; block scales
 tdequant: dequantize; int8 to float with scales
 tmatmul: matrix multiplication of tiles; matrix product; gemm
-tmatmul.acc: accumulate a matrix product; add a product to the accumulator; loop over k
+tmatmul.acc: accumulate a matrix product; add a product to the accumulator; loop over k;
+    keep partial sums in the accumulator; sum products over the inner dimension
 tmatmul.bias: matrix product with bias; linear layer
 tmatmul.mx: matrix product of MX operands; microscaling; fp8 with scales
 tgemv: matrix times vector; vector times matrix; product of one row
@@ -118,7 +123,8 @@ alloc_multi_tile: double buffer; several tiles with one handle; ping pong
 multi_tile_get: one slot of a double buffer
 make_tensor_view: view of a tensor in global memory; shape and strides of an array
 partition_view: slice of a tensor view; part of a tensor; block of a matrix in global memory
-set_validshape: set the valid region at run time; tail of a loop
+set_validshape: set the valid region at run time; tail of a loop;
+    ragged tail; number of valid columns at run time; last block is smaller
 get_validshape: ask for the valid rows and columns of a tile
 tassign: place a tile at an address
 set_flag: signal another pipe that data is ready; raise a flag; producer side

@@ -25,7 +25,7 @@ lrelu leaky leakyrelu
 prelu parametric
 cmp compare comparison compares equal greater less
 sel select choose choice where pick selection
-cvt cast convert conversion converted converts converting narrow widen
+cvt cast convert conversion converted converts converting narrow widen upcast downcast
 trans transpose transposed transposition
 load read fetch
 store write save stored written stores
@@ -33,7 +33,7 @@ mov move copy transfer moved copies
 gather collect lookup
 scatter distribute
 sort sorted sorting order ranked topk descending
-mrgsort merge merges merging
+mrgsort merge merges merging combine combined combines
 fill splat
 pad padding padded
 quant quantize quantise quantization quantisation quantized
@@ -61,7 +61,7 @@ gemv matrixvector
 acc accumulate accumulator accumulates accumulating accumulators accumulation
 bias biases
 scalar number constant value
-expand broadcast spread broadcasts expands every
+expand broadcast spread broadcasts expands
 arg index argmax argmin position indices place
 prefetch hint
 hist histogram bins bin count counts
@@ -70,6 +70,9 @@ ci iota sequence arange range enumerate ramp consecutive
 push send enqueue pushed pushes
 pop receive dequeue popped pops
 queue fifo pipe_between
+free release released releases frees freeing dealloc deallocate
+tail leftover leftovers remaining ragged boundary uneven
+stage stages phase phases
 cube aic
 aiv vectorcore
 gm global ddr hbm dram off-chip
@@ -92,8 +95,8 @@ concat concatenate join_tiles followed
 extract cut
 insert paste embed
 atomic atomically
-float floats fp floating f32 f16
-int integer integers int8 int32 i8 i32
+float floats fp floating f32 f16 bf16 fp16 fp32 half
+int integer integers int8 int32 i8 i32 int4 int16 i16
 zero zeros
 shuffle permute exchange rearrange
 interleave interleaved intlv alternate alternating
@@ -108,11 +111,11 @@ launch_count grid
 cache caches
 fence fences
 large big
-hang hangs hanging stuck freeze frozen
+hang hangs hanging stuck freeze frozen endless infinite
 capacity overflow exceeded
-rank ranks device devices chip chips
+rank ranks device devices chip chips npus gpus
 elementwise pointwise
-quick fast speed
+quick fast speed faster speedup
 race races hazard hazards
 range bounds
 clock cycle cycles time
@@ -132,6 +135,18 @@ PHRASES: Final = (
         re.compile(r"\b(?:k (?:largest|highest|biggest)|(?:largest|highest|biggest) k)\b", re.IGNORECASE),
         "topk",
     ),
+    (
+        re.compile(
+            r"\b((?:bf|fp?|u?i|int|float)\d+|float|half) ?(?:to|into|->) ?((?:bf|fp?|u?i|int|float)\d+|float|half)\b",
+            re.IGNORECASE,
+        ),
+        r"convert \1 to \2",
+    ),
+    (re.compile(r"\b\d+ ?x ?\d+\b", re.IGNORECASE), ""),
+    (re.compile(r"\bleft (?:operand )?(?:buffer|memory)\b", re.IGNORECASE), "l0a"),
+    (re.compile(r"\bright (?:operand )?(?:buffer|memory)\b", re.IGNORECASE), "l0b"),
+    (re.compile(r"\bnever (?:finish|end|return|terminate)(?:e?s)?\b", re.IGNORECASE), "hangs"),
+    (re.compile(r"\b(?:does not|doesn't|will not) (?:finish|end|return|terminate)\b", re.IGNORECASE), "hangs"),
     (re.compile(r"^where (is|are|do|does|can|to)\b", re.IGNORECASE), ""),
 )
 """Phrases whose meaning is more than that of their terms, and what replaces them."""
@@ -146,7 +161,7 @@ _SILENT = """
 a an the of to in into on from by for with and or is are am i do does how what which that its it own their this be as at
 kernel kernels program programs each one two another my me we you data can them there if element elements so than other
 operation operations instruction pto tl np torch use using make get want need dst src j k whose when more
-equivalent corresponding analogue
+equivalent corresponding analogue every inside single op ops custom used needed here
 """
 STOP: Final = frozenset(_SILENT.split())
 """Words that say nothing about an operation."""
