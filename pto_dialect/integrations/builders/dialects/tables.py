@@ -40,7 +40,10 @@ def read_form(dialect: str, line: str, converts: Mapping[str, Convert] | None = 
         arity = _ARITIES.get(word[-1], "1")
         convert = (converts or {}).get(name, _text) if role == ATTRIBUTE else None
         (named if word.endswith("=") else positional).append(Parameter(name, role, arity, convert))
-    return make_form(cls, f"{dialect}.{mnemonic}", positional, named, infer=_inference(types.split()))
+    # Where the numbers of several operands vary, the operation states them.
+    segments = sum(one.role == OPERAND and one.arity != "1" for one in (*positional, *named)) > 1
+    name = f"{dialect}.{mnemonic}"
+    return make_form(cls, name, positional, named, segments=segments, infer=_inference(types.split()))
 
 
 def _inference(types: list[str]) -> Infer | None:

@@ -1,15 +1,18 @@
 """Strides, offsets and parts of types, and names of symbols; the numbers are those of MLIR's own bindings."""
 
 from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 
 from pto_dialect.integrations.builders import ir
-from pto_dialect.integrations.builders.dialects import func
+from pto_dialect.integrations.builders.declare import GeneratedOp
+from pto_dialect.integrations.builders.dialects import arith, func, llvm, math, memref
 from pto_dialect.integrations.builders.ir import (
     Attribute,
     Context,
     F32Type,
+    IndexType,
     InsertionPoint,
     Location,
     MemRefType,
@@ -23,7 +26,9 @@ from pto_dialect.integrations.builders.ir import (
     TupleType,
     Type,
 )
+from pto_dialect.verify.core.table import CORE_NAMES, constraints_of
 
+DIALECTS = (arith, func, llvm, math, memref)
 DYNAMIC = ShapedType.get_dynamic_stride_or_offset()
 
 
@@ -130,3 +135,30 @@ def test_operations_without_a_name_are_no_symbols() -> None:
     for other in (end, module.operation):
         with pytest.raises(ValueError, match="is no symbol of this table"):
             SymbolTable(module.operation).erase(other)
+
+
+def test_parts_of_memory_state_how_many_operands_they_have() -> None:
+    """One offset is a value, the others are numbers: the operands are a memory, one offset, no size and no stride."""
+    whole, part = MemRefType.get([16, 64], F32Type.get()), Type.parse("memref<64xf32, strided<[1], offset: ?>>")
+    module = Module.create()
+    with InsertionPoint(module.body):
+        function = func.FuncOp("f", ([whole], []))
+    with InsertionPoint(function.add_entry_block()):
+        row = arith.ConstantOp(IndexType.get(), 3).result
+        memref.SubViewOp(part, function.arguments[0], [row], [], [], [DYNAMIC, 0], [1, 64], [1, 1])
+        memref.ReinterpretCastOp(part, function.arguments[0], [row], [], [], [DYNAMIC], [64], [1])
+        func.ReturnOp([])
+    assert module.operation.verify()
+    assert "memref.subview %0[%1, 0] [1, 64] [1, 1] : memref<16x64xf32> to memref<64xf32" in str(module)
+    assert "memref.reinterpret_cast %0 to offset: [%1], sizes: [64], strides: [1]" in str(module)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.__name__)
+def test_operations_state_groups_of_operands_where_the_verifier_needs_them(dialect: ModuleType) -> None:
+    classes = [one for one in vars(dialect).values() if isinstance(one, type) and issubclass(one, GeneratedOp)]
+    forms = [one.FORM for one in classes if one is not GeneratedOp]
+    assert forms
+    known = [form for form in forms if form.mnemonic in CORE_NAMES]
+    assert {form.mnemonic: form.segments for form in known} == {
+        form.mnemonic: constraints_of(form.mnemonic).segmented for form in known
+    }
