@@ -8,7 +8,7 @@ from .phrases import rows
 
 TERM_PURPOSES: Final = rows("""
 pipe: pipe; which pipes are there; instruction queue; PIPE_V; PIPE_MTE2
-event: event id; EVENT_ID0 to EVENT_ID7; number of a flag; how many events
+event: event id; EVENT_ID0 to EVENT_ID7; id of a flag; how many events
 nz: NZ layout; fractal layout; what does NZ mean; zN layout; blocks by columns; zigzag layout; what is a fractal
 zn: ZN layout; fractal layout of the right operand; nZ layout
 zz: ZZ layout; layout of scales
