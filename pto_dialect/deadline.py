@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import math
 import signal
 import sys
 import threading
@@ -65,7 +66,7 @@ def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
     A call into numpy ends before the exception is raised, and so does an import that the block has begun: a module that
     was cut off would lack what it registers. A finalizer or a callback of the garbage collector ends too: Python would
     print the exception and continue. Only the main thread of a process shares its limit with copies of the
-    process.
+    process. Within another limit both hold: the outer one ends the outer block as soon as the inner one is left.
     """
     global _end, _block, _budget
     if seconds is None:
@@ -75,18 +76,24 @@ def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
         with _deadline_of_thread(seconds, processor):
             yield
         return
+    outer = _end, _block, _budget
     before = signal.signal(signal.SIGALRM, _over)
     _end, _block = monotonic() + seconds * (PATIENCE if processor else 1), _caller()
     _budget = process_time() + seconds if processor else None
+    if outer[0] is not None:
+        _end = min(_end, outer[0])
+    if _budget is not None and outer[2] is not None:
+        _budget = min(_budget, outer[2])
     report, sys.unraisablehook = sys.unraisablehook, _again_if_forgotten(sys.unraisablehook)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    _arm(0.0)
     try:
         yield
     finally:
-        _end = _block = _budget = None
+        _end, _block, _budget = outer
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.unraisablehook = report
         signal.signal(signal.SIGALRM, before)
+        _arm(0.0)
 
 
 @contextmanager
@@ -143,6 +150,11 @@ def may_be_limited() -> bool:
     return _end is not None or threading.current_thread() is not threading.main_thread()
 
 
+def is_over() -> bool:
+    """Whether the time of the running ``deadline`` is over: what an inner one has raised belongs to it then."""
+    return _left() <= 0
+
+
 def resume() -> None:
     """Continues the running limit in a copy of the process, which does not inherit timers."""
     _arm(0.0)
@@ -169,10 +181,16 @@ def _left_of(budget: float, end: float) -> float:
     return min(budget - process_time(), end - monotonic())
 
 
+def _left() -> float:
+    """The seconds that the running limit lasts at least; infinite without one."""
+    if _end is None:
+        return math.inf
+    return _end - monotonic() if _budget is None else _left_of(_budget, _end)
+
+
 def _arm(extra: float) -> None:
     if _end is not None:
-        left = _end - monotonic() if _budget is None else _left_of(_budget, _end)
-        signal.setitimer(signal.ITIMER_REAL, max(left + extra, 1e-6), _AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, max(_left() + extra, 1e-6), _AGAIN)
 
 
 def _over(number: int, frame: FrameType | None) -> None:

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 from xdsl.ir import Attribute
 
 from pto_dialect.analysis.type_facts import space_of
+from pto_dialect.deadline import TimedOut, can_limit, deadline, is_over
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.arguments import argument_format
@@ -51,6 +52,14 @@ MOST_LIKED = 1 << 24
 
 LEAST_BYTES = 1 << 20
 """Bytes of a buffer of which a run that did not end has shown no need."""
+
+
+TRIAL_SECONDS = 10.0
+"""Processor time of one try: integers of a buffer may be the bounds of loops, and random ones take years."""
+
+
+MOST_ENDED = 3
+"""Tries that take longer, after which no other one is made."""
 
 
 class Missing(NamedTuple):
@@ -138,10 +147,26 @@ class Search:
     blocks: int
     best: Found | None = None
     first: ProgramError | BindingError | None = None
+    ended: int = 0
+    """Tries that took too long."""
 
     def tries(self, trial: Trial, most: int | None = None) -> bool | None:
         """Whether the function runs with the arguments of a trial; ``False`` where these have more than ``most``
-        storage units, ``None`` where it fails."""
+        storage units, ``None`` where it fails or takes too long."""
+        if self.ended >= MOST_ENDED:
+            return None
+        try:
+            with deadline(TRIAL_SECONDS if can_limit() else None, processor=True):
+                return self._runs(trial, most)
+        except TimedOut:
+            if is_over():
+                raise
+            self.ended += 1
+            long = f"a run with generated arguments takes longer than {TRIAL_SECONDS:g} s: --arg gives some of them"
+            self.first = self.first or BindingError(long)
+            return None
+
+    def _runs(self, trial: Trial, most: int | None) -> bool | None:
         try:
             sizes = _sizes(self.kernel, self.known, self.missing, trial, self.blocks)
             given = [

@@ -7,7 +7,7 @@ import pytest
 from parse_helpers import parsed
 
 from pto_dialect.driver.explore.synthesized import synthesize_arguments
-from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 
@@ -149,3 +149,32 @@ def test_numbers_are_large_enough_that_buffers_are_used() -> None:
     # One of several numbers is enough.
     found = texts(tiles_of(33, ", %other: index"))
     assert (found["n"], found["other"]) == ("64", "1")
+
+
+# Counts to a number of a buffer, which random integers make too large to reach.
+COUNTED = """
+func.func @count(%out: !pto.ptr<f32>, %length: !pto.ptr<i64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %read = pto.load_scalar %length[%c0] : !pto.ptr<i64> -> i64
+  %positive = math.absi %read : i64
+  %n = arith.index_cast %positive : i64 to index
+  scf.for %i = %c0 to %n step %c1 {
+    %v = pto.load_scalar %out[%c0] : !pto.ptr<f32> -> f32
+    pto.store_scalar %v, %out[%c0] : !pto.ptr<f32>, f32
+  }
+  return
+}
+"""
+
+
+def test_runs_without_a_practical_end_are_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pto_dialect.driver.explore.synthesized.TRIAL_SECONDS", 0.2)
+    assert texts(COUNTED) == {"out": "random:f32:1:seed=0", "length": "zeros:i64:1"}
+
+
+def test_a_function_whose_runs_all_take_too_long_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pto_dialect.driver.explore.synthesized.TRIAL_SECONDS", 0.2)
+    endless = COUNTED.replace("math.absi %read : i64", "arith.constant 4611686018427387904 : i64")
+    with pytest.raises(BindingError, match=r"^a run with generated arguments takes longer than 0.2 s: --arg gives some of them$"):
+        texts(endless)
