@@ -144,6 +144,13 @@ def test_forms_of_the_headers_are_warnings(
         ("a5", inserted(32, "RowMajor", "RowMajor"), "of TINSERT must be laid out"),
         ("a2a3", inserted(32, "ColMajor", "ColMajor"), "TINSERT does not go from vec to mat on a2a3"),
         ("a2a3", taken("BLayout::ColMajor, 64, 32, SLayout::RowMajor", "float8_e4m3_t"), "f8E4M3FN"),
+        # Halves are rounded twice there.
+        (
+            "a5",
+            f"{tile('x', 'half', 4, 32, 0)}; {tile('z', 'half', 4, 32, 0x1000)}; "
+            "TRSQRT<RsqrtAlgorithm::HIGH_PRECISION>(z, x)",
+            "TRSQRT with high_precision needs a scratch tile",
+        ),
         # The rows of the destination would begin elsewhere.
         ("a5", gathered(14), "src of TGATHER has element type i64"),
         ("a2a3", gathered(16), "src of TGATHER has element type i64"),

@@ -60,7 +60,9 @@ def header_advice(rule: str, op: Operation, at: object, family: str) -> str | No
     if rule in HEADER_RULES:
         return HEADER_RULES[rule]
     if not isinstance(at, SSAValue):
-        return ADVICE if (family, op.name) in _WITHOUT_SCRATCH.get(rule, ()) else None
+        target = find(op, "dst")
+        form = (family, op.name, None if target is None else element_of(target))
+        return ADVICE if form in _WITHOUT_SCRATCH.get(rule, ()) else None
     accepts = _FORMS.get((rule, op.name)) or _FORMS.get((rule, ANY))
     if accepts is None or not accepts(op, at, family):
         return None
@@ -193,10 +195,13 @@ _FORMS: dict[tuple[str, str], Callable[[Operation, SSAValue, str], bool]] = {
     ("tile-tmp-size", "pto.tsort32"): _is_any,
 }
 """Rules with an operation, or any, and which forms that break them the headers accept."""
-_WITHOUT_SCRATCH: dict[str, frozenset[tuple[str, str]]] = {
-    "tile-highprec-tmp": frozenset((("a5", "pto.trsqrt"), ("a5", "pto.trowexpanddiv")))
+_WITHOUT_SCRATCH: dict[str, frozenset[tuple[str, str, str | None]]] = {
+    "tile-highprec-tmp": frozenset(
+        (("a5", "pto.trsqrt", "f32"), ("a5", "pto.trowexpanddiv", "f32"), ("a5", "pto.trowexpanddiv", "f16"))
+    )
 }
-"""Rules that ask for a scratch tile, and chips and operations whose headers need none."""
+"""Rules that ask for a scratch tile, and chips, operations and elements whose headers need none. Halves of ``trsqrt``
+are left out, because the headers round them twice."""
 _SCRATCH = frozenset(("tile-tmp-shape", "tile-tmp-size"))
 
 __all__ = ["ADVICE", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "header_advice"]
