@@ -151,7 +151,7 @@ def test_numbers_are_large_enough_that_buffers_are_used() -> None:
     assert (found["n"], found["other"]) == ("64", "1")
 
 
-# Counts to a number of a buffer, which random integers make too large to reach.
+# Counts to an integer that a buffer holds; random ones are too large to reach.
 COUNTED = """
 func.func @count(%out: !pto.ptr<f32>, %length: !pto.ptr<i64>) {
   %c0 = arith.constant 0 : index
@@ -176,5 +176,5 @@ def test_runs_without_a_practical_end_are_no_choice(monkeypatch: pytest.MonkeyPa
 def test_a_function_whose_runs_all_take_too_long_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pto_dialect.driver.explore.synthesized.TRIAL_SECONDS", 0.2)
     endless = COUNTED.replace("math.absi %read : i64", "arith.constant 4611686018427387904 : i64")
-    with pytest.raises(BindingError, match=r"^a run with generated arguments takes longer than 0.2 s: --arg gives some of them$"):
+    with pytest.raises(BindingError, match=r"^a run with generated arguments takes longer than 0\.2 s"):
         texts(endless)
