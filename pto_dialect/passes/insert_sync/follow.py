@@ -48,6 +48,7 @@ class Runner:
             self.before(sequence, index, state)
             state = self.item(item, state)
             self.sets_after(sequence, index, state)
+        self.before(sequence, len(sequence.items), state)
         return state
 
     def item(self, item: Item, state: State) -> State:

@@ -38,7 +38,8 @@ def _remark(flag: Flag) -> Diagnostic:
     if flag.count > 1:
         numbers = f"each of {numbers} to EVENT_ID{flag.event + flag.count - 1}"
     message = f"{numbers} from {source} to {target} serves several {what}: {flag.shared}"
-    before = flag.sequence.items[flag.before].op
+    # A flag that is waited for at the end of an iteration is so before the first operation of the next one.
+    before = flag.sequence.items[flag.before % len(flag.sequence.items)].op
     later = "in the iteration before" if flag.carried else "before it"
     if flag.carried and flag.slot is not None:
         later = "in the last iteration with the same slot"

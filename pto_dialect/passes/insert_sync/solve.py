@@ -8,7 +8,7 @@ docs/reference/synchronisation.md, "Placement".
 
 from __future__ import annotations
 
-from pto_dialect.passes.accesses.items import Choice, Flag, Item, Leaf, Loop, Sequence, innermost
+from pto_dialect.passes.accesses.items import SCALAR, Choice, Flag, Item, Leaf, Loop, Sequence, innermost
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, Clocks, State, learn, state_of
 
@@ -29,6 +29,8 @@ def _solve_inner(sequence: Sequence, reader: Reader) -> None:
         if isinstance(item, Loop) and item.trips > 1:
             _solve_inner(item.body, reader)
             _iterations(item, reader)
+            if reader.rings:
+                _wait_at_end(item, [other for other in sequence.items if other is not item] if sequence.depth else [])
         elif isinstance(item, Loop):
             solve(item.body, reader)
         elif isinstance(item, Choice):
@@ -53,6 +55,27 @@ def _iterations(loop: Loop, reader: Reader) -> None:
     state.iteration = 1
     solver.run(state)
     assign_slot_ids(loop, reader, solver.follower.channels)
+
+
+def _wait_at_end(loop: Loop, others: list[Item]) -> None:
+    """Has flags that a loop carries to the first work of a pipe in an iteration waited for at the end of the iteration
+    before: that needs no set before the loop and no wait after it. ``others`` are the items of the iterations of the
+    loop around, which shall not wait where :mod:`.hoist` takes waits out of the loop."""
+    sequence = loop.body
+    for flag in list(loop.carried):
+        before = (*sequence.items[: flag.before], *others)
+        apart = flag.slot is None and not flag.shared and SCALAR not in (flag.source, flag.target)
+        if not apart or any(_uses(one, flag.target) for one in before):
+            continue
+        loop.carried.remove(flag)
+        sequence.remove(flag)
+        flag.carried, flag.before = False, len(sequence.items)
+        sequence.add(flag)
+
+
+def _uses(item: Item, pipe: int) -> bool:
+    """Whether a part has work on a pipe, or on all."""
+    return any(not isinstance(one, Leaf) or one.pipe == pipe or one.joins for one in innermost(item))
 
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:

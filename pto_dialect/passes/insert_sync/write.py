@@ -55,29 +55,36 @@ def write(sequence: Sequence, style: str = "flags") -> list[Operation]:
         for pipe in sorted(sequence.barriers.get(index, ())):
             fences.append(_barrier(PIPES[pipe]))
             put(fences[-1], InsertPoint.before(op), op)
-        carried = _meant(item.carried, style) if isinstance(item, Loop) else []
-        for flag in carried:
-            for number in _first_numbers(flag):
-                put(_flag(True, flag, number, style), InsertPoint.before(op), op)
-        handed = item.handed if isinstance(item, Loop) else []
-        for over in handed:
-            for flag, sets in _passes(over):
-                put(_flag(sets, flag, flag.event, style), InsertPoint.before(op), op)
         point = InsertPoint.after(op)
-        for flag in [over.back for over in handed]:
-            put(_flag(False, flag, flag.event, style), point, op)
-        for flag in carried:
-            for one in _last_waits(flag, item, style):
-                put(one, point, op)
+        if isinstance(item, Loop):
+            _write_around(item, point, style)
         for flag in _meant(sequence.sets.get(index, ()), style):
             put(_here(True, flag, numbers, op, style), point, op)
         for inner in _inner(item):
             fences += write(inner, style)
-        if isinstance(item, Loop) and item.handed and (end := item.body.block.last_op) is not None:
-            for over in item.handed:
-                for flag, sets in ((over.back, False), *_passes(over)):
-                    put(_flag(sets, flag, flag.event, style), InsertPoint.before(end), op)
     return fences
+
+
+def _write_around(loop: Loop, after: InsertPoint, style: str) -> None:
+    """Writes what is set before a loop, waited for ``after`` it, and done at the end of each iteration."""
+    op, end = loop.op, loop.body.block.last_op
+    for flag in _meant(loop.carried, style):
+        for number in _first_numbers(flag):
+            put(_flag(True, flag, number, style), InsertPoint.before(op), op)
+    for over in loop.handed:
+        for flag, sets in _passes(over):
+            put(_flag(sets, flag, flag.event, style), InsertPoint.before(op), op)
+    for flag in [over.back for over in loop.handed]:
+        put(_flag(False, flag, flag.event, style), after, op)
+    for flag in _meant(loop.carried, style):
+        for one in _last_waits(flag, loop, style):
+            put(one, after, op)
+    assert end is not None
+    for flag in _meant(loop.body.waits.get(len(loop.body.items), ()), style):
+        put(_flag(False, flag, flag.event, style), InsertPoint.before(end), op)
+    for over in loop.handed:
+        for flag, sets in ((over.back, False), *_passes(over)):
+            put(_flag(sets, flag, flag.event, style), InsertPoint.before(end), op)
 
 
 def _passes(over: HandOver) -> tuple[tuple[Flag, bool], ...]:

@@ -126,8 +126,8 @@ WHILE = (
 def test_a_loop_with_a_condition_hands_its_tile_back(count: int):
     text = kernel(*WHILE)
     words = outline(text)
-    assert words.count("set V>MTE2 0") == 2
-    assert words.count("wait V>MTE2 0") == 2
+    assert words.count("set V>MTE2 0") == 1
+    assert words.count("wait V>MTE2 0") == 1
     check(text, count)
 
 
