@@ -5,6 +5,7 @@ Integer names are literal here: ``i8`` is signed (or signless), ``ui8`` unsigned
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -81,3 +82,28 @@ def wraps_by_default(src: str, dst: str) -> bool:
     """Whether a narrowing pair keeps the low bits where neither the program nor the release states saturation; on a2a3
     all other pairs saturate."""
     return (signed_as_signless(src), signed_as_signless(dst)) in _WRAPPING
+
+
+_LARGEST_FLOATS: Final = {"f16": 65504, "bf16": 2**128 - 2**120, "f32": 2**128 - 2**104}
+_INTEGER: Final = re.compile(r"[su]?i(\d+)")
+
+
+def fits_always(src: str, dst: str) -> bool:
+    """Whether every finite number of the source type is in the range of the destination type, and no infinity becomes
+    an integer."""
+    largest = _LARGEST_FLOATS.get(dst)
+    if src in _LARGEST_FLOATS:
+        return largest is not None and _LARGEST_FLOATS[src] <= largest
+    given, wanted = _integers(src), _integers(dst)
+    if largest is not None:
+        return given is not None and given[-1] <= largest
+    return given is not None and wanted is not None and given[0] in wanted and given[-1] in wanted
+
+
+def _integers(element: str) -> range | None:
+    """The integers of a type."""
+    match = _INTEGER.fullmatch(element)
+    if match is None:
+        return None
+    bits = int(match[1])
+    return range(2**bits) if element[0] == "u" else range(-(2 ** (bits - 1)), 2 ** (bits - 1))

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from pto_dialect.diagnostics.remedies.order import without_attribute
 from pto_dialect.ir.buffers.views import SubviewOp
 from pto_dialect.targets.element_types import FP4, is_low_precision
-from pto_dialect.targets.tcvt_pairs import wraps_by_default
+from pto_dialect.targets.tcvt_pairs import fits_always, wraps_by_default
 
 from ..engine.checks import checks
 from ..engine.context import Context
@@ -46,9 +46,9 @@ def check_pairs(t: TileOperands) -> Iterator[Finding]:
 
 @relation("pto.tcvt")
 def check_saturation(t: TileOperands) -> Iterator[Finding]:
-    """Checks for ``sat_mode OFF`` where the target always saturates."""
+    """Checks for ``sat_mode OFF`` where the target always saturates what is out of range."""
     src, dst = t.tile("src"), t.tile("dst")
-    if src is None or dst is None or t.enumerator("sat_mode") != "OFF":
+    if src is None or dst is None or t.enumerator("sat_mode") != "OFF" or fits_always(src.element, dst.element):
         return
     severity = unless(lambda p: p.arch != "a2a3" or wraps_by_default(src.element, dst.element), WARNING)
     if severity.a2a3 is not None:
