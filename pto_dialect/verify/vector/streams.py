@@ -89,7 +89,7 @@ def _loads(op: VLdusOp, ctx: Context) -> None:
 def _report(op: Operation, before: Operation, message: str, advice: str, ctx: Context) -> None:
     span = span_of(before)
     notes = notes_at(f"{before.name} is here", span)
-    ctx.report("stream-address", op, message, help=advice, notes=notes)
+    ctx.report("stream-address", op, message, help=advice, notes=notes, severity=Severity.WARNING)
 
 
 def _distance_text(distance: int) -> str:
