@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import sys
 
+from pto_dialect.patterns import portable
+
 LIMIT = 1000
 """Regions (the module's is one), attributes, affine expressions and locations in one another."""
 
@@ -36,7 +38,7 @@ ROOMY = 50
 _CALLS = 12
 """Calls that the deepest of xDSL's recursions makes for one level, with some to spare."""
 
-_MARK = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|->(?!\s*\()|(?<!-)>|[<(\[{}\]),]')
+_MARK = re.compile(portable(r'"(?:[^"\\\n]++|\\.)*+"|->(?!\s*\()|(?<!-)>|[<(\[{}\]),]'))
 
 
 class NestingError(Exception):

@@ -12,6 +12,8 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pto_dialect.patterns import portable
+
 KINDS = {
     "program": "a program",
     "page": "a page",
@@ -47,7 +49,7 @@ _PROGRAM = re.compile(
 )
 _LAUNCH = re.compile(rb"^[ \t]*(?:program\s*=|\[\[?(?:launch|arguments|sweep|kernels?)\b)", re.MULTILINE)
 _LOG = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ ")
-_COMMENTS = re.compile(rb"(?:\s|//[^\n]*(?:\n|\Z))*+")
+_COMMENTS = re.compile(portable(r"(?:\s|//[^\n]*(?:\n|\Z))*+").encode())
 
 _forced = False
 

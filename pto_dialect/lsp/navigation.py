@@ -9,12 +9,14 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from pto_dialect.patterns import portable
+
 from .program.document import Document
 from .program.events import partner_locations
 from .program.names import BLOCK, SYMBOL, VALUE, Name, is_symbol_definition
 
 _OUTSIDE = re.compile(
-    r"//[^\n]*|(@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\"))|\"(?:[^\"\\\n]++|\\.)*+\"|(![A-Za-z_]\w*)(?![\w.$<])"
+    portable(r"//[^\n]*|(@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\"))|\"(?:[^\"\\\n]++|\\.)*+\"|(![A-Za-z_]\w*)(?![\w.$<])")
 )
 _NEW = {VALUE: re.compile(r"%?[A-Za-z_$.\-][\w$.\-]*|%?\d+"), BLOCK: re.compile(r"\^?[A-Za-z_$.\-][\w$.\-]*|\^?\d+"),
         SYMBOL: re.compile(r"@?[A-Za-z_][\w$.]*"), "type": re.compile(r"!?[A-Za-z_]\w*")}  # fmt: skip

@@ -6,12 +6,13 @@ import re
 
 from lsprotocol import types
 
+from pto_dialect.patterns import portable
 from pto_dialect.syntax.read.pieces import Pieces
 
 from .program.document import Document
 from .program.names import BLOCK, SYMBOL, VALUE
 
-_FOLDED = re.compile(r"(//[^\n]*)|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
+_FOLDED = re.compile(portable(r"(//[^\n]*)|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])"))
 _DECLARED = re.compile(r"func\.func\s+(?:(?:private|public|nested)\s+)?(@[\w$.]+)[^\n]*")
 
 

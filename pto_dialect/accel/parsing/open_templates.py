@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.accel.parsing.templates import TEMPLATES, ParseTemplate
 from pto_dialect.ir.core.base import PtoOp, Shape, is_pto, op_spec, operand_layout
 from pto_dialect.ir.core.types import PartitionViewType, PtrType, TensorViewType, TileBufType, VRegType
+from pto_dialect.patterns import portable
 from pto_dialect.syntax.builder.pto import typed_names
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.types.parser import parse_type
@@ -25,9 +26,8 @@ from pto_dialect.syntax.types.parser import parse_type
 _OPEN_CLASSES: tuple[type[Attribute], ...] = (TileBufType, TensorViewType, PartitionViewType, PtrType, VRegType)
 
 _INSIDE = r"[^<>\"%!/\\]*+"
-_TYPE = re.compile(
-    rf"(!(?:{'|'.join(re.escape(cls.name) for cls in _OPEN_CLASSES)})<{_INSIDE}(?:<{_INSIDE}>{_INSIDE})*+>)"
-)
+_NAMES = "|".join(re.escape(cls.name) for cls in _OPEN_CLASSES)
+_TYPE = re.compile(portable(rf"(!(?:{_NAMES})<{_INSIDE}(?:<{_INSIDE}>{_INSIDE})*+>)"))
 """A type of one of the classes, without strings, comments and aliases of types."""
 
 _IN_TEXT_ORDER = frozenset((Shape.DPS, Shape.DPS_INNER, Shape.DPS_KEYED, Shape.DPS_TLOAD))

@@ -15,10 +15,11 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.fix import Edit, Fix
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.patterns import portable
 
 # Patterns are compiled where they are used: sites of mistakes import this module when a command starts.
-_PIECE = r"""(?x)(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\\n]++|\\.)*+")|(?P<mark>->|<<<|>>>|[(){}\[\]<>,:=])
-    |(?P<word>[%@\#!^]?[\w$.\-]*[\w$])|(?P<other>\S)"""
+_PIECE = portable(r"""(?x)(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\\n]++|\\.)*+")|(?P<mark>->|<<<|>>>|[(){}\[\]<>,:=])
+    |(?P<word>[%@\#!^]?[\w$.\-]*[\w$])|(?P<other>\S)""")
 _CONTINUES = r"\s*(?::(?!:)|->|,|outs\s*\(|ins\s*\(|nburst\s*\()"
 _OPENS = {"(": ")", "[": "]", "<": ">", "{": "}"}
 _CLOSES = frozenset(_OPENS.values())

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from pto_dialect.deadline import quiet_fork
+from pto_dialect.patterns import portable
 
 Holds = Callable[[str], bool]
 
-_BRACES = re.compile(r'//[^\n]*|"(?:[^"\\\n]++|\\.)*+"|([{}])')
+_BRACES = re.compile(portable(r'//[^\n]*|"(?:[^"\\\n]++|\\.)*+"|([{}])'))
 
 
 def reduced(text: str, holds: Holds, seconds: float) -> str:

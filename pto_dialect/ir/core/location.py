@@ -12,8 +12,9 @@ from pto_dialect.accel import enabled
 from pto_dialect.accel.operations.locations import defer_locations, record_extent
 from pto_dialect.diagnostics.origins import is_translated, name_at
 from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.patterns import portable
 
-_TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
+_TRAILER = re.compile(portable(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z"))
 _set = object.__setattr__
 
 

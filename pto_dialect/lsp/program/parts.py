@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pto_dialect.patterns import portable
 from pto_dialect.syntax.read.tokens import Tok
 
 from .ends import common_ends
@@ -23,7 +24,10 @@ _SYMBOL = re.compile(r"@(?:[\w$.]+|\"(?:[^\"\\\n]|\\.)*\")")
 _DEFINING = ("OP_FUNC", "OP_MODULE")
 _BETWEEN = ("private", "public", "nested", "constant")
 _BEGIN = re.compile(
-    r"(?<![,(=])\n[ \t]*+(?=(?:%[^=\n\"/]*=[ \t]*+)?+\"?[a-z_]\w*+\.[a-z][\w.]*+(?<!func\.func)\"?+(?![ \t]*+[=<,}]))"
+    portable(
+        r"(?<![,(=])\n[ \t]*+(?=(?:%[^=\n\"/]*=[ \t]*+)?+\"?[a-z_]\w*+\.[a-z][\w.]*+"
+        r"(?<!func\.func)\"?+(?![ \t]*+[=<,}]))"
+    )
 )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from pto_dialect.nesting import ANGLES, LIMIT, RULE
+from pto_dialect.patterns import portable
 
 from ..read.situation import Message, Situation
 from ..read.tokens import Tok
 
-_MARK = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|[<>]|\n\s*\n')
+_MARK = re.compile(portable(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|[<>]|\n\s*\n'))
 _BEGINS = re.compile(r"\s*<")
 _LOCATION = re.compile(r"\s*\(")
 

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pto_dialect.patterns import portable
+
 _TOKEN = re.compile(
-    r"""(?P<SPACE>[^\S\n]+)|(?P<NEWLINE>\n)|(?P<COMMENT>//[^\n]*)|(?P<STRING>"(?:[^"\\\n]++|\\.)*+")
-    |(?P<OTHER>->|::|[=<>!]=|(?:[\w$.%@\#!^?*+]|-(?!>)|/(?!/))+|.)""",
+    portable(r"""(?P<SPACE>[^\S\n]+)|(?P<NEWLINE>\n)|(?P<COMMENT>//[^\n]*)|(?P<STRING>"(?:[^"\\\n]++|\\.)*+")
+    |(?P<OTHER>->|::|[=<>!]=|(?:[\w$.%@\#!^?*+]|-(?!>)|/(?!/))+|.)"""),
     re.VERBOSE | re.DOTALL,
 )
 _HASH_COMMENT = re.compile(r"[ \t]*(#(?![\w.]*[<=]|[\w.]+[ \t]*=)[^\n]*)")

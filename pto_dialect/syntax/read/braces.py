@@ -8,9 +8,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from pto_dialect.patterns import portable
+
 from ..text import indentation, starts_line
 
-_BRACES = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])")
+_BRACES = re.compile(portable(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])"))
 
 
 class _Scan(NamedTuple):

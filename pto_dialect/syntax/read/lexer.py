@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+from pto_dialect.patterns import portable
 
 from ..text import starts_line
 from .locations import STRING, location_end
@@ -26,7 +27,7 @@ _NAMELESS = rf"<(?![<\{{]){_BRACKETS[1:]}"
 _ITEM = rf"{SSA}(?::\d{{1,4}}(?!\d)|\#\d{{1,4}}(?!\d))?"
 
 _TOKEN = re.compile(
-    rf"""{SPACE}(?:
+    portable(rf"""{SPACE}(?:
      (?P<MARK>[(){{}}\[\],:;])
     |(?P<VALUES>{_ITEM}(?:{SPACE},{SPACE}{_ITEM})*+)(?P<EQUALS>{SPACE}=(?!=))?
     |(?P<TYPE_ALIAS>!{BARE_ID}\s*=(?!=))
@@ -48,17 +49,20 @@ _TOKEN = re.compile(
     |(?P<PUNCT><<<|>>>|->|\.\.\.|[=<>])
     |(?P<BAD>.)
     |(?P<END>\Z)
-    )""",
+    )"""),
     re.VERBOSE | re.DOTALL,
 )
-_BINDINGS = re.compile(rf"{SPACE}{SSA}{SPACE}={SPACE}{USE}(?:{SPACE},{SPACE}{SSA}{SPACE}={SPACE}{USE})*+", re.DOTALL)
+_BINDING = rf"{SSA}{SPACE}={SPACE}{USE}"
+_BINDINGS = re.compile(portable(rf"{SPACE}{_BINDING}(?:{SPACE},{SPACE}{_BINDING})*+"), re.DOTALL)
 _VALUE_FOLLOWS = re.compile(rf"{SPACE}%")
 _SYMBOL_FOLLOWS = re.compile(rf"{SPACE}@")
 _OPERATION_LIKE = re.compile(r"[a-z_]\w*\.[a-z]")
 _DICTIONARY_FOLLOWS = re.compile(rf"{SPACE}[=,}}]")
 _ASSEMBLY = re.compile(
-    r"\n[ \t]*+(?:\.(?:[aA][rR][gG]|[cC][oO][nN][sS][tT])\b"
-    r"|(?:%[\w.$, %:]++=[ \t]*+)?+(?:[tT](?![oO]\b)[a-zA-Z]\w*|[mM](?i:gather|scatter))(?:\.\w+)*+[ \t]++[%#])"
+    portable(
+        r"\n[ \t]*+(?:\.(?:[aA][rR][gG]|[cC][oO][nN][sS][tT])\b"
+        r"|(?:%[\w.$, %:]++=[ \t]*+)?+(?:[tT](?![oO]\b)[a-zA-Z]\w*|[mM](?i:gather|scatter))(?:\.\w+)*+[ \t]++[%#])"
+    )
 )
 """A statement of the assembly form after the end of a line; a search for a character skips the text between. The upper
 bound of a loop (`to %n`) may start a line in any form."""

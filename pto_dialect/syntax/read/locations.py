@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from pto_dialect.nesting import LIMIT
+from pto_dialect.patterns import portable
 
-STRING = r'"(?:[^"\\\n]++|\\[^\n])*+"'
+STRING = portable(r'"(?:[^"\\\n]++|\\[^\n])*+"')
 """A string; it ends in its line."""
 
 _MARK = re.compile(rf"{STRING}|[^\s]")

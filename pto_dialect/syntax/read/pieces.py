@@ -11,16 +11,20 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
+from pto_dialect.patterns import portable
+
 from .lexer import is_assembly
 
-_MARK = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])|(func\.func)(?<![\w.%@#!$]func\.func)(?![\w.])")
+_MARK = re.compile(
+    portable(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])|(func\.func)(?<![\w.%@#!$]func\.func)(?![\w.])")
+)
 _START = re.compile(r"^([ \t]*)func\.func(?![\w.])", re.MULTILINE)
-_BEHIND = re.compile(r"(?:\s++|//[^\n]*+)*+")
+_BEHIND = re.compile(portable(r"(?:\s++|//[^\n]*+)*+"))
 _GOES_ON = re.compile(r"[{,):]|->|attributes\b")
 """The text after the braces of an attribute in the header of a function."""
 _NO_END = re.compile(r"loc\s*\(|[=%]")
 """The text that cannot follow a function: its location (which is not parsed here), or a part of a statement."""
-_TRAILER = re.compile(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z")
+_TRAILER = re.compile(portable(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z"))
 _CLOSING = re.compile(r"^[ \t]*\}[ \t]*$", re.MULTILINE)
 
 

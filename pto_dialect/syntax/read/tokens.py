@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from pto_dialect.patterns import portable
+
 
 class Tok:
     """One token: terminal name, text, offset of its first character, and (for types and attributes) its value."""
@@ -31,7 +33,7 @@ class Tok:
         return self.text
 
 
-SPACE = r"(?:\s++|//[^\n]*+)*+"
+SPACE = portable(r"(?:\s++|//[^\n]*+)*+")
 """White space and comments, possibly empty."""
 
 COMMENT = re.compile(r"//[^\n]*")
@@ -45,18 +47,18 @@ BARE_ID = r"[A-Za-z_][\w$.]*"
 def balanced(depth: int) -> str:
     """Returns a regular expression of ``<...>`` with ``depth`` further levels of nesting; ``->`` and strings do not
     count."""
-    return _nested("<", r'[^<>"\-]++|->|-|"(?:[^"\\\n]++|\\.)*+"', ">", depth)
+    return _nested("<", portable(r'[^<>"\-]++|->|-|"(?:[^"\\\n]++|\\.)*+"'), ">", depth)
 
 
 def braced(depth: int) -> str:
     """Returns a regular expression of ``{...}`` with ``depth`` further levels of nesting; strings do not count."""
-    return _nested(r"\{", r'[^{}"]++|"(?:[^"\\\n]++|\\.)*+"', r"\}", depth)
+    return _nested(r"\{", portable(r'[^{}"]++|"(?:[^"\\\n]++|\\.)*+"'), r"\}", depth)
 
 
 def _nested(opening: str, plain: str, closing: str, depth: int) -> str:
-    pattern = rf"{opening}(?:{plain})*+{closing}"
+    pattern = portable(rf"{opening}(?:{plain})*+{closing}")
     for _ in range(depth):
-        pattern = rf"{opening}(?:{plain}|{pattern})*+{closing}"
+        pattern = portable(rf"{opening}(?:{plain}|{pattern})*+{closing}")
     return pattern
 
 
