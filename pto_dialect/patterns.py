@@ -10,7 +10,7 @@ import re
 import sys
 
 _HAS_POSSESSIVE_GROUPS = sys.version_info >= (3, 11, 5)
-_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?[^)]?)?|\)([*+?])\+|\)", re.DOTALL)
+_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?[^)]?)?|\)([*+?]|\{[\d,]+\})\+|\)", re.DOTALL)
 """An escape, a set of characters, the beginning of a group, or its end."""
 
 

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.accel.operations.template import OperationTemplate
+from pto_dialect.patterns import portable
 from pto_dialect.syntax.builder.error import BuildError
 from pto_dialect.syntax.builder.types import POISON
 from pto_dialect.syntax.read.tokens import SPACE, SUFFIX_ID, Tok
@@ -27,7 +28,7 @@ Skeleton = tuple[str, ...]
 
 _LINE = r"[^\n]{0,3000}+(?=\n|\Z)"
 _CONTINUED = r"(?:(?<=,)\n|\n[ \t]*+(?:[:,(<!\[{-]|ins\b|outs\b|\w++[ \t]*+=))"
-EXTENT = re.compile(rf"({_LINE}(?:{_CONTINUED}{_LINE}){{0,20}}+){SPACE}")
+EXTENT = re.compile(portable(rf"({_LINE}(?:{_CONTINUED}{_LINE}){{0,20}}+){SPACE}"))
 """The lines that may belong to one statement, in the group, and the space and comments after them.
 
 That they are one follows from the normalized token sequence, which is that of a statement, and from the next token.

@@ -15,7 +15,7 @@ from pto_dialect.patterns import portable, with_atomic_groups
 from pto_dialect.syntax.read.lexer import SPACE
 
 PACKAGE = Path(pto_dialect.__file__).parent
-_POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)[*+?]\+")
+_POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{\{?[\d,]+\}\}?)\+")
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ _POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)[*+?]\+")
         (r"(?:a)?+(?:b)++", r"(?>(?:a)?)(?>(?:b)+)"),
         (r"x(?:a(?:b|c)*+)*+", r"x(?>(?:a(?>(?:b|c)*))*)"),
         (r"(?P<n>(?:,a)*+)(?P<e>=)?", r"(?P<n>(?>(?:,a)*))(?P<e>=)?"),
+        (r"(?:a|bc){0,20}+(?:d){2}+", r"(?>(?:a|bc){0,20})(?>(?:d){2})"),
         # Neither an escape nor a set begins or ends a group; possessive repetitions of one character stay.
         (r"\((?:[()]|\))*+", r"\((?>(?:[()]|\))*)"),
         (r"[^])]*+\s++", r"[^])]*+\s++"),
