@@ -15,13 +15,13 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
+from zipfile import ZipFile
 
 Request = dict[str, Any]
 """What a script requires of a version: plain data. ``only`` are the names of the subjects to look at; without it,
@@ -187,8 +187,8 @@ class History:
     def unpack(self, commit: str, folder: str) -> None:
         """Writes the parts of a commit that a version needs."""
         parts = [part for part in _PARTS if git(self.tree, "ls-tree", "--name-only", commit, part)]
-        with tarfile.open(fileobj=BytesIO(git(self.tree, "archive", commit, *parts))) as archive:
-            archive.extractall(folder, filter="data")
+        with ZipFile(BytesIO(git(self.tree, "archive", "--format=zip", commit, *parts))) as archive:
+            archive.extractall(folder)
 
     def causes(self, names: Sequence[str], first: int, last: int, into: dict[int, list[str]]) -> None:
         """Collects which commits after ``first`` up to ``last`` change something about the subjects."""
