@@ -14,17 +14,18 @@ from typing import NamedTuple
 from pto_dialect.patterns import portable
 
 from .lexer import is_assembly
+from .tokens import SPACE
 
 _MARK = re.compile(
     portable(r"//[^\n]*|\"(?:[^\"\\\n]++|\\.)*+\"|([{}])|(func\.func)(?<![\w.%@#!$]func\.func)(?![\w.])")
 )
 _START = re.compile(r"^([ \t]*)func\.func(?![\w.])", re.MULTILINE)
-_BEHIND = re.compile(portable(r"(?:\s++|//[^\n]*+)*+"))
+_BEHIND = re.compile(SPACE)
 _GOES_ON = re.compile(r"[{,):]|->|attributes\b")
 """The text after the braces of an attribute in the header of a function."""
 _NO_END = re.compile(r"loc\s*\(|[=%]")
 """The text that cannot follow a function: its location (which is not parsed here), or a part of a statement."""
-_TRAILER = re.compile(portable(r"(?<!\s)(?:\s++|//[^\n]*+)*+\Z"))
+_TRAILER = re.compile(rf"(?<!\s){SPACE}\Z")
 _CLOSING = re.compile(r"^[ \t]*\}[ \t]*$", re.MULTILINE)
 
 

@@ -80,18 +80,24 @@ def _has_type_of_vector(op: Operation, at: SSAValue, family: str) -> bool:
     return location(at) == "vec" and _has_type(op, at, family)
 
 
+def _tiles(op: Operation) -> tuple[TileBufType, TileBufType] | None:
+    """Returns the types of source and destination where both are tiles."""
+    source, target = find(op, "src"), find(op, "dst")
+    if source is None or target is None:
+        return None
+    one, other = source.type, target.type
+    return (one, other) if isinstance(one, TileBufType) and isinstance(other, TileBufType) else None
+
+
 def _is_gathered_in_rows(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether the headers gather elements of 64 bits to where they gather others. With a mask they begin a row
     of the destination for each row of the source, others follow each other."""
-    source, target = find(op, "src"), find(op, "dst")
     if not _has_type(op, at, family):
         return False
     if find(op, "indices") is not None:
         return True
-    if source is None or target is None or find(op, "kValue") is not None:
-        return False
-    one, other = source.type, target.type
-    return isinstance(one, TileBufType) and isinstance(other, TileBufType) and one.valid_cols == other.cols
+    tiles = _tiles(op)
+    return tiles is not None and find(op, "kValue") is None and tiles[0].valid_cols == tiles[1].cols
 
 
 def _is_column(op: Operation, at: SSAValue, family: str) -> bool:
@@ -123,11 +129,11 @@ def _has_more_filters(op: Operation, at: SSAValue, family: str) -> bool:
 def _is_inserted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether a vector tile in boxes along the rows is inserted into a tile of L1 that has the same; boxes of
     rows are copied as they are."""
-    source, target = find(op, "src"), find(op, "dst")
-    if family != "a5" or source is None or target is None:
+    tiles = _tiles(op)
+    if family != "a5" or tiles is None:
         return False
-    one, other = source.type, target.type
-    if not isinstance(one, TileBufType) or not isinstance(other, TileBufType) or (one.loc, other.loc) != ("vec", "mat"):
+    one, other = tiles
+    if (one.loc, other.loc) != ("vec", "mat"):
         return False
     if (one.blayout, one.slayout) != (other.blayout, other.slayout) or one.blayout != "row_major":
         return False
@@ -138,11 +144,11 @@ def _is_inserted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
 
 def _is_extracted_in_boxes(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether a window of a vector tile in boxes becomes one of the same layout."""
-    source, target = find(op, "src"), find(op, "dst")
-    if family != "a5" or source is None or target is None:
+    tiles = _tiles(op)
+    if family != "a5" or tiles is None:
         return False
-    one, other = source.type, target.type
-    if not isinstance(one, TileBufType) or not isinstance(other, TileBufType) or (one.loc, other.loc) != ("vec", "vec"):
+    one, other = tiles
+    if (one.loc, other.loc) != ("vec", "vec"):
         return False
     return (one.blayout, one.slayout) == (other.blayout, other.slayout) == ("col_major", "row_major")
 
