@@ -5,7 +5,8 @@
 The list has the columns ``repo``, ``path`` and ``kind``; ``TREES`` is a folder with a tree for each repository, named
 after it. A kernel counts as translated if it compiles against the headers of the package, all kernels of its file have
 a translation, and the program breaks no rule. Where a message names a folder that has a missing header, the kernel is
-compiled again with it.
+compiled again with it; where it names scripts beside the kernel that may write the header, they are run in a copy of
+the kernel's folder, without arguments. Kernels of Kirin chips, whose headers extend those of a5, are compiled for a5.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import json
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -38,7 +42,11 @@ SECONDS = 180.0
 """For one kernel."""
 FOLDERS = 4
 """That messages name, at most."""
+SCRIPT_SECONDS = 60.0
+"""For a script that writes a header."""
 _NAMED = re.compile(r"-I ('[^']*'|\S+) ")
+_SCRIPTS = re.compile(r"no folder has it; (.*) may write it")
+_MISSING = re.compile(r"'([^']*)' file not found")
 Kernel = dict[str, Any]
 
 
@@ -65,7 +73,8 @@ def translate(kernel: Kernel) -> Kernel:
     path = tree / kernel["path"]
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     names = [part for one in path.relative_to(tree).with_suffix("").parts for part in one.split("_")]
-    target = "a5" if "a5" in names or "PTO_URMA_SUPPORTED" in text else "a2a3"
+    is_a5 = "PTO_URMA_SUPPORTED" in text or any(name == "a5" or name.startswith("kirin") for name in names)
+    target = "a5" if is_a5 else "a2a3"
     options = CppOptions(
         None, target, ("MEMORY_BASE",) if target == "a2a3" else (), tuple(folders_of(tree, path, target))
     )
@@ -89,16 +98,34 @@ def translate(kernel: Kernel) -> Kernel:
 def _compiled(path: Path, options: CppOptions) -> Compiled:
     """A kernel, with the folders of headers that messages name. Raises ``CppError``."""
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    for _ in range(FOLDERS):
-        try:
-            return compile_kernel(text, str(path), options, every=True)
-        except CppError as error:
-            advice = _NAMED.match(error.diagnostics[0].help or "")
-            if advice is None:
-                raise
-            folder = os.path.abspath(shlex.split(advice[1])[0])
-            options = dataclasses.replace(options, includes=(*options.includes, folder))
-    return compile_kernel(text, str(path), options, every=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for _ in range(FOLDERS):
+            try:
+                return compile_kernel(text, str(path), options, every=True)
+            except CppError as error:
+                folder = _advised(error.diagnostics[0], path, Path(scratch))
+                if folder is None:
+                    raise
+                options = dataclasses.replace(options, includes=(*options.includes, folder))
+        return compile_kernel(text, str(path), options, every=True)
+
+
+def _advised(found: Diagnostic, kernel: Path, scratch: Path) -> str | None:
+    """The folder of a header that is missing: the one that a message names, or where a script writes it."""
+    folder = _NAMED.match(found.help or "")
+    if folder is not None:
+        return os.path.abspath(shlex.split(folder[1])[0])
+    scripts, header = _SCRIPTS.search(found.help or ""), _MISSING.search(found.message)
+    if scripts is None or header is None:
+        return None
+    copy = scratch / kernel.parent.name
+    shutil.copytree(kernel.parent, copy, dirs_exist_ok=True)
+    for script in shlex.split(scripts[1].replace(" and ", " ")):
+        inner = os.path.relpath(script, kernel.parent)
+        if inner.endswith(".py"):
+            command = [sys.executable, str(copy / inner)]
+            subprocess.run(command, cwd=copy, timeout=SCRIPT_SECONDS, capture_output=True, check=False)
+    return next((str(one.parent) for one in copy.rglob(header[1])), None)
 
 
 def _located(found: Diagnostic) -> str:

@@ -355,6 +355,67 @@ __global__ AICORE void k(__gm__ float *x, int n) {
     np.testing.assert_array_equal(x, expected.ravel())
 
 
+def test_element_of_an_array_of_tiles_without_addresses() -> None:
+    kernel = pto_dialect.compile_cpp(
+        HEAD
+        + """
+using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>>;
+__global__ AICORE void k(__gm__ float *x, int n) {
+  Tile<TileType::Vec, float, 1, 64> rows[3];
+  for (int i = 0; i < 3; ++i) {
+    Row row(x + i * 64);
+    TLOAD(rows[i], row);
+  }
+  for (int i = 0; i < n; ++i) {
+    Row row(x + i * 64);
+    TADD(rows[i % 3], rows[i % 3], rows[(i + 1) % 3]);
+    TSTORE(row, rows[i % 3]);
+  }
+}
+"""
+    )
+    assert kernel.text.count("pto.alloc_tile") == 3
+    x = np.arange(7 * 64, dtype=np.float32)
+    expected, rows = x.reshape(7, 64).copy(), x.reshape(7, 64)[:3].copy()
+    for i in range(7):
+        rows[i % 3] += rows[(i + 1) % 3]
+        expected[i] = rows[i % 3]
+    pto_dialect.run(kernel.module, {"x": x, "n": 7})
+    np.testing.assert_array_equal(x, expected.ravel())
+
+
+FILLED = """
+using Image = ConvTile<TileType::Mat, half, SIZE, Layout::NC1HWC0, ConvTileShape<2, 3, 1, 5, 16>>;
+extern "C" __global__ AICORE void k(__gm__ half *out, half value) {
+  Tile<TileType::Vec, half, 30, 16> lines;
+  TASSIGN(lines, 0);
+#ifdef __DAV_CUBE__
+  Image image;
+  TASSIGN(image, 0);
+  TEXPANDS(image, value);
+  set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+  copy_cbuf_to_ubuf((__ubuf__ void *)lines.data(), (__cbuf__ void *)image.data(), 0, 1, 30, 0, 0);
+  set_intra_block(PIPE_MTE1, 0);
+#endif
+#ifdef __DAV_VEC__
+  if (get_subblockid() == 0) {
+    wait_intra_block(PIPE_MTE3, 0);
+    GlobalTensor<half, Shape<1, 1, 1, 30, 16>, Stride<480, 480, 480, 16, 1>> all(out);
+    TSTORE(all, lines);
+  }
+#endif
+}
+"""
+
+
+def test_tile_of_a_convolution_is_filled_in_every_layout() -> None:
+    kernel = pto_dialect.compile_cpp(HEAD + FILLED, target="a5", defines={"SIZE": 2 * 3 * 5 * 32})
+    out = np.zeros(480, np.float16)
+    pto_dialect.run(kernel.module, {"out": out, "value": np.float16(2.5)})
+    assert out.tolist() == [2.5] * 480
+
+
 def test_columns_of_packed_numbers_have_pairs_along_the_rows() -> None:
     kernel = pto_dialect.compile_cpp(
         HEAD

@@ -110,6 +110,16 @@ def _is_window(destination: Tile, source: Tile) -> bool:
     return same == source and source.slayout == "NoneBox" and pitch and aligned and constant
 
 
+def _chosen(call: Call, emitter: Emitter, known: Operands) -> Origin:
+    """One of two tiles without addresses, as an index of an array or a condition says."""
+    condition, *tiles = call.operands
+    one, other = (known.handles.origin_of(tile) for tile in tiles)
+    if one.base is None or other.base is None or one.tile is None or one.base.type != other.base.type:
+        emitter.fail("one of two tiles is chosen that differ in their types", "assign addresses with TASSIGN")
+    names = f"{emitter.scalar(condition, 'i1')}, {one.base.name}, {other.base.name}"
+    return Origin(Named(emitter.define(f"arith.select {names} : {one.base.type}", "tile"), one.base.type), one.tile)
+
+
 def _scale(call: Call, emitter: Emitter, known: Operands) -> Origin:
     """The scales of a tile lie at a sixteenth of its address, in a memory of their own."""
     source = tile_of(call.groups[1], emitter)
@@ -130,6 +140,7 @@ ADDRESSES: dict[str, Callable[[Call, Emitter, Operands], Origin]] = {
     "TRESHAPE": _reshaped,
     "TSUBVIEW": _window,
     "TGET_SCALE_ADDR": _scale,
+    "select": _chosen,
 }
 
 __all__ = ["ADDRESSES", "as_address", "give_address", "translate_address", "translate_assignment"]

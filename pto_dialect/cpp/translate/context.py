@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -93,6 +93,8 @@ class Context:
         """Indices that are asserted to be in range, with the region where they are."""
         self.signal_bases: set[Value] = set()
         """Pointers to the memory of the signals between cores: a store through one sends a signal."""
+        self.choose_tile: Callable[[Operand, Operand, Operand], Operand] | None = None
+        """Returns one of two tiles without addresses, as a condition says."""
         self._nulls: dict[str, str] = {}
         self._casts: dict[str, tuple[str, int]] = {}
         self.debug = ""

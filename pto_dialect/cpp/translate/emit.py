@@ -41,6 +41,7 @@ class TreeEmitter:
         self.liveness = liveness
         self.translate = translate
         self.writer = ctx.writer
+        ctx.choose_tile = self._choose_tile
 
     def statements(self, statements: list[Statement], live: frozenset[Variable]) -> None:
         """Emits statements; ``live`` are the variables that are read after them."""
@@ -85,6 +86,12 @@ class TreeEmitter:
         if result is None:
             ctx.fail(*describe(instruction, ctx.module.function_names))
         ctx.bind(instruction, result)
+
+    def _choose_tile(self, condition: Operand, then: Operand, otherwise: Operand) -> Operand:
+        """Returns the address of one of two tiles that have no address yet."""
+        call = self.emitter.begin_choice(condition, then, otherwise)
+        self.translate(call, self.emitter)
+        return Operand("i64", assigned=call)
 
     def _call(self, instruction: Instruction) -> None:
         ctx = self.ctx

@@ -20,7 +20,7 @@ from .preparation.queues import NO_QUEUES
 from .scalars import as_number
 from .signals import SET_SIGNAL_BASE, sources_of
 
-_DECLARED = re.compile(r"(?:(?<=[\w>] )(?=\w+\s*[({])|(?=\w+\s*(?:[,;=]|$)))([A-Za-z_]\w*)")
+_DECLARED = re.compile(r"(?:(?<=[\w>] )(?=\w+\s*[({])|(?=\w+\s*(?:[,;=[]|$)))([A-Za-z_]\w*)")
 """A variable where the declaration calls its constructor."""
 _ARGUMENT = re.compile(r"\w+\s*(?:<[^()]*?>)?\s*\(\s*(?:\*?\s*)?([A-Za-z_]\w*)")
 _NOT_ADDRESSES = frozenset(("__pto_query", "__pto_constant"))
@@ -40,6 +40,8 @@ class FunctionEmitter:
         self._ctx = ctx
         self._sources = sources
         self._calls: dict[Instruction, Call] = {}
+        self._choices: list[Call] = []
+        """Calls of no instruction. They are kept, because the identity of a call is its key."""
         self._scopes: dict[int, int] = {}
         self._instructions: dict[int, Instruction] = {}
         self._users: dict[Value, list[tuple[Instruction, int]]] = {}
@@ -66,6 +68,13 @@ class FunctionEmitter:
     def begin(self, instruction: Instruction) -> Call:
         """Returns the call of an instruction, with its operands as they are at this point."""
         call = self._call(instruction)
+        self._scopes[id(call)] = self._ctx.writer.scopes[-1]
+        return call
+
+    def begin_choice(self, *operands: Operand) -> Call:
+        """Returns a call that chooses one of two tiles, as if the kernel had it at this point."""
+        call = Call("__pto_alias", "select", {}, (), operands, "i64", None)
+        self._choices.append(call)
         self._scopes[id(call)] = self._ctx.writer.scopes[-1]
         return call
 

@@ -74,8 +74,15 @@ def choose(ctx: Context, condition: Operand, then: Operand, otherwise: Operand, 
         return then
     if then.type == "i1" and then.value is not None and otherwise.value is not None:
         return condition if then.value else binary(ctx, "xor", condition, Operand("i1", 1), hint)
+    if ctx.choose_tile is not None and _is_unplaced(then) and _is_unplaced(otherwise):
+        return ctx.choose_tile(condition, then, otherwise)
     body = f"arith.select {ctx.name(condition)}, {ctx.name(then)}, {ctx.name(otherwise)} : {ctx.type(then.type)}"
     return define(ctx, then.type, body, hint)
+
+
+def _is_unplaced(operand: Operand) -> bool:
+    """Returns whether an operand is the address of a tile that is no number."""
+    return operand.assigned is not None and operand.name is None and operand.value is None
 
 
 def is_equal(a: Operand, b: Operand) -> bool:

@@ -181,7 +181,21 @@ PTO_SCALAR_SCRATCH_PRECISE(TREMS, RemSAlgorithm)
 PTO_SCALAR_SCRATCH_PRECISE(TPOWS, PowAlgorithm)
 PTO_SCALAR_BINARY(TADDSC)
 PTO_SCALAR_BINARY(TSUBSC)
-PTO_OVERLOAD(TEXPANDS, (LocalObject PtoD), (PtoD &dst, typename PtoD::DType scalar), (), dst, scalar)
+PTO_OVERLOAD(TEXPANDS, (TileObject PtoD), (PtoD &dst, typename PtoD::DType scalar), (), dst, scalar)
+// One value is the same in every layout: a constant number of elements is a tile with a block of 32 bytes in each row.
+template <ConvObject PtoD, Awaited... Events>
+PTO_INTERNAL RecordEvent TEXPANDS(PtoD &dst, typename PtoD::DType scalar, Events &...events)
+{
+    if constexpr (PtoD::dynamicDimCount == 0) {
+        constexpr int row = 32 / sizeof(typename PtoD::DType);
+        Tile<PtoD::Loc, typename PtoD::DType, PtoD::numel / row, row> blocks;
+        blocks.pto_address = dst.pto_address;
+        return TEXPANDS(blocks, scalar, events...);
+    }
+    (events.Wait(), ...);
+    pto_detail::issue(PTO_NAMED("TEXPANDS"), dst, scalar);
+    return {};
+}
 PTO_OVERLOAD(TADDDEQRELU, (TileObject PtoD, TileObject PtoA, TileObject PtoB, TileObject PtoT),
              (PtoD &dst, PtoA &src0, PtoB &src1, float scale, PtoT &tmp), (), dst, src0, src1, scale, tmp)
 

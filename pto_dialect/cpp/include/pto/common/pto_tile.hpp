@@ -235,6 +235,7 @@ struct ConvTileShape {
     static constexpr int totalDimCount = sizeof...(Sizes);
     static constexpr int dynamicDimCount = pto_detail::unknown<Sizes...>;
     static constexpr int64_t staticShape[6] = {Sizes...};
+    static constexpr int64_t numel = (int64_t{Sizes} * ... * 1);
 };
 
 // A tile of a convolution: a buffer of a number of bytes in a layout, with up to six sizes and how it is moved over.
@@ -248,6 +249,7 @@ struct ConvTile {
     static constexpr Layout layout = Layout_;
     static constexpr int totalDimCount = Shape_::totalDimCount, dynamicDimCount = Shape_::dynamicDimCount;
     static constexpr const int64_t (&staticShape)[6] = Shape_::staticShape;
+    static constexpr int64_t numel = Shape_::numel;
 
     PTO_INTERNAL ConvTile() {}
     template <class... Size>
