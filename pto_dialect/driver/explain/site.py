@@ -32,6 +32,7 @@ TERMS = (
     *("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "vec", "mat", "left", "right", "acc", "bias", "scaling"),
     *("pto.ptr", "pto.tensor_view", "pto.partition_tensor_view", "pto.tile_buf", "pto.multi_tile_buf", "pto.tile"),
     *("pto.vreg", "pto.mask", "pto.align", "pto.vmi.vreg", "pto.vmi.mask", "pto.pipe", "pto.local_array", "pto.struct"),
+    *("loc", "dtype", "rows", "cols", "v_row", "v_col", "valid", "blayout", "slayout", "fractal", "pad", "compact"),
     *("a2a3", "a5"),
 )
 """Terms with a page of their own; the others are in the reference."""
@@ -138,7 +139,7 @@ def _types(name: str) -> tuple[str, ...]:
 def _terms() -> Page:
     made = terms()
     rows = tuple((f"[`{term}`]({term_file(term)})", made[term]().summary) for term in TERMS)
-    return Page("Terms", "types, pipes, memories, locations, layouts and targets", (
+    return Page("Terms", "types and their keys, pipes, memories, locations, layouts and targets", (
         Section("All terms", (Table(("term", "meaning"), rows),)),
     ))  # fmt: skip
 

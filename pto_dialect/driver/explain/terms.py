@@ -1,5 +1,5 @@
-"""Pages of terms that are not operations: types, enumerations and their enumerators, clauses, pipes, memories, layouts,
-targets."""
+"""Pages of terms that are not operations: types and their keys, enumerations and their enumerators, clauses, pipes,
+memories, layouts, targets."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ..reference.clauses import written
 from ..reference.operations import computes
 from .layouts import BY_NAME, order, picture
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
+from .type_keys import KEYS, key_page, key_section
 
 Maker = Callable[[], Page]
 
@@ -89,7 +90,16 @@ def terms() -> dict[str, Maker]:
     for name, spec in ENUMS.items():
         for value in spec.values:
             found.setdefault(value.lower(), lambda name=name: _enum(name))
+    for key in KEYS:
+        other = found.get(key)
+        found[key] = lambda key=key, other=other: key_page(key) if other is None else _with_key(other(), key)
     return found
+
+
+def _with_key(page: Page, key: str) -> Page:
+    """The page of another term with the key of tile types that has the same name."""
+    *sections, source = page.sections
+    return page._replace(sections=(*sections, key_section(key), source))
 
 
 def _lists(classes: list[type[PtoOp]]) -> Block:

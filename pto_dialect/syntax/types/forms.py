@@ -53,7 +53,7 @@ _WORD_KEYS = {
 _ENUM_KEYS = {"pad": ("null", "zero", "max", "min"), "compact": ("null", "normal", "row_plus_one")}
 WORDS_OF_KEYS = {"loc": LOCS, **_WORD_KEYS, **_ENUM_KEYS}
 """Values of the keys of a tile type that are words."""
-_SHORT_KEYS = ("valid", "blayout", "slayout", "fractal", "pad", "compact")
+SHORT_KEYS = ("valid", "blayout", "slayout", "fractal", "pad", "compact")
 LONG_KEYS = ("loc", "dtype", "rows", "cols", "v_row", "v_col", "blayout", "slayout", "fractal", "pad", "compact")
 
 
@@ -197,7 +197,7 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     valid: tuple[int, int] | None = None
     seen: set[str] = set()
     for entry in parameters[2:]:
-        _known_key(entry, _SHORT_KEYS, "option")
+        _known_key(entry, SHORT_KEYS, "option")
         if entry.key in seen:
             raise _fail("tile-key", f"option {entry.key} is given twice", entry, None, repeated_entry())
         seen.add(entry.key)

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from parse_helpers import rules
 
 from pto_dialect.driver.explain.layouts import BY_NAME, order, places
 from pto_dialect.driver.explain.listing import UnknownFamilyError, list_operations, list_operations_json
 from pto_dialect.driver.explain.lookup import UnknownTermError, explain, explain_json
+from pto_dialect.driver.explain.page import Code
 from pto_dialect.driver.explain.search.guides import GUIDES, page_text, slug
 from pto_dialect.driver.explain.terms import terms
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.passes.registry import PASS_TABLE
+from pto_dialect.syntax.types.forms import LONG_KEYS, SHORT_KEYS
 from pto_dialect.targets.tile_layouts import NZ_ACC, ZZ_SCALE
 from pto_dialect.verify.core.table import CORE_NAMES
 
@@ -40,6 +43,7 @@ DOCS = Path(__file__).parents[3] / "docs"
         ("round_mode", "#pto<round_mode ..>: an enumeration"),
         ("gather_oob", "#pto<gather_oob ..>"),
         ("a2a3", "a2a3: a target"),
+        ("v_row", "v_row=: a key of tile types: the number of rows that have content"),
     ],
 )
 def test_a_name_is_explained(word: str, beginning: str) -> None:
@@ -52,6 +56,16 @@ def test_every_term_has_a_page() -> None:
         page = maker()
         assert page.title and page.sections
     assert set(ENUMS) <= set(terms())
+
+
+@pytest.mark.parametrize("key", sorted({*SHORT_KEYS, *LONG_KEYS}))
+def test_every_key_of_a_tile_type_is_explained(key: str) -> None:
+    page = terms()[key]()
+    (section,) = [section for section in page.sections if section.title == "Key of !pto.tile_buf"]
+    examples = [block.text for block in section.blocks if isinstance(block, Code)]
+    assert f"{key}=" in examples[0]
+    for example in examples:
+        assert rules(f"func.func private @f({example})") == []
 
 
 @pytest.mark.parametrize(

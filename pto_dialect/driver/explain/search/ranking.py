@@ -21,7 +21,7 @@ _CLOSENESS = 2.0
 _EXACT, _SAID, _MENTIONED, _PREFIX = 10.0, 1.5, 1.0, 2.5
 """What the name alone counts for, a whole phrase, the name among other terms, and the beginning of a name."""
 _CITED = 1.2
-"""What counts for an identifier of another language among other words: ``tl.program_id(0)``."""
+"""What counts for an identifier among other words, of another language or a term: ``tl.program_id(0)``, ``v_row``."""
 _IDENTIFIER = re.compile(r"[a-z_]\w*(?:[.:]+\w+)*", re.IGNORECASE)
 _NEAR = 0.3
 """The part of the best score that others need to be shown."""
@@ -108,7 +108,7 @@ def search(question: str, most: int = 8) -> list[Document]:
         found = sum(weight[one] * entry.weights[one] for one in wanted if one in entry.weights)
         score = found / total + _CLOSENESS * _closeness(entry, wanted) if found else 0.0
         score = score * entry.document.usual + _named(entry.document, entry.said, typed, total)
-        if not cited.isdisjoint(entry.said - {typed}):
+        if not cited.isdisjoint({*entry.said, entry.document.key} - {typed}):
             score += _CITED * entry.document.usual
         if score:
             scored.append((-round(score, 9), len(entry.document.key), entry.document.key, entry.document))

@@ -67,8 +67,18 @@ tf32_mode: tf32; TensorFloat-32
 cmp: comparison mode; less than, equal, greater
 padmode: padding value of DataCopyPad; padding mode of a load
 pad_value: padding value; pad with zeros, minimum or maximum
-blayout: layout of blocks
-slayout: layout inside of blocks
+blayout: layout of blocks; BLayout
+slayout: layout inside of blocks; SLayout; boxes of a tile
+loc: location of a tile; TileType; memory of a tile in its type
+dtype: element type of a tile; DType
+rows: rows of a tile in memory; physical rows
+cols: columns of a tile in memory; physical columns
+v_row: valid rows of a tile; ValidRow; RowValid
+v_col: valid columns of a tile; ValidCol; ColValid
+valid: valid region of a tile; valid shape in the type; part of a tile with content
+fractal: bytes of a block; fractal size; SFractalSize; 512 or 1024
+pad: padding of a tile; PadVal; pad value in the type
+compact: CompactMode; packed blocks; RowPlusOne; row_plus_one
 quant_pre_mode: modes of quantisation of the write-back; quantised writeback
 acc_to_vec_mode: accumulator to vector mode; dual destination
 atomic_type: kind of atomic store; atomic add to global memory
