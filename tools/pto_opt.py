@@ -53,6 +53,8 @@ PASS_REMARKS = frozenset(
             "double-buffer-one-slot",
             "fuse-loops-apart",
             "join-transfers-unchanged",
+            "resize-panels-slots",
+            "resize-panels-unchanged",
             "tile-cube-unchanged",
             "tile-loops-products",
         ),

@@ -93,6 +93,19 @@ PASS_TABLE: dict[str, PassEntry] = {
             }
         ),
     ),
+    "resize-panels": PassEntry(
+        "panels.resize",
+        "ResizePanelsPass",
+        "larger or smaller panels for loops over rows or columns of arrays",
+        changes=True,
+        shrinks=True,
+        options=MappingProxyType(
+            {
+                "columns": ("keep", "16", "32", "64", "128", "256", "512"),
+                "rows": ("keep", "1", "2", "4", "8", "16", "32", "64", "128"),
+            }
+        ),
+    ),
     "join-transfers": PassEntry(
         "loops.join",
         "JoinTransfersPass",

@@ -27,6 +27,7 @@ STAGES: dict[str, str] = {
     "lower-transfers": "of the pass `lower-transfers`",
     "tile-loops": "of the pass `tile-loops`",
     "fuse-loops": "of the pass `fuse-loops`",
+    "resize-panels": "of the pass `resize-panels`",
     "join-transfers": "of the pass `join-transfers`",
     "double-buffer": "of the pass `double-buffer`",
     "delay-pops": "of the pass `delay-pops`",

@@ -205,7 +205,8 @@ class Bench:
     def confirm(self, always: bool = False) -> None:
         """Compares the results of the fastest program, and of the next one as long as they are wrong; none that takes
         longer than the search has, unless ``always``. Raises ``LaunchError``."""
-        for one in self.good():
+        while good := self.good():
+            one = good[0]
             tried = self.tried[one.candidate.passes]
             if one.compared or (self.kept is not None and self.kept.fill(tried.program, one, True) and not one.reason):
                 return
@@ -217,8 +218,6 @@ class Bench:
             tried.measured.module = None
             if self.kept is not None:
                 self.kept.keep(tried.program, tried.measured)
-            if not tried.measured.reason:
-                return
 
     def _reference(self) -> None:
         """Makes sure that there is something to compare with."""

@@ -20,6 +20,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.cube.matmul import PhasedProductOp
 from pto_dialect.ir.scalar.query import CoreQueryOp
 from pto_dialect.passes.loops.join import has_joinable
+from pto_dialect.passes.panels.resize import AXES, is_resizable
 from pto_dialect.passes.registry import PASS_TABLE, parse_pipeline
 
 Ways = tuple[str, ...]
@@ -46,6 +47,12 @@ PRODUCTS = (
     "tile-cube{panel=128}",
     "tile-cube{panel=256}",
 )
+PANELS = tuple(
+    (axis, int(size))
+    for axis in ("columns", "rows")
+    for size in reversed(PASS_TABLE["resize-panels"].options[axis][1:])
+)
+"""Rows or columns of panels."""
 TRANSFERS = ("", "join-transfers")
 QUEUES = ("", "delay-pops")
 SLOTS = (
@@ -76,6 +83,13 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
     sharing = _sharing(blocks if not any(isinstance(op, CoreQueryOp) for op in ops) else 1)
     if module is None or any(isinstance(op, PhasedProductOp) for op in ops):
         stages.append(_products(sharing))
+    panels = (
+        []
+        if module is None
+        else [f"resize-panels{{{axis}={size}}}" for axis, size in PANELS if is_resizable(module, AXES[axis], size)]
+    )
+    if panels:
+        stages.append(Stage(("", *panels), "", with_next=True))
     tallest = max(heights, default=0 if module is not None else max(_ROWS) + 1)
     rows = [rows for rows in sorted(_ROWS, reverse=True) if rows < tallest]
     if rows:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
 from pto_dialect.runtime.compile.program import Symbols
-from pto_dialect.runtime.compile.usage import access_of
+from pto_dialect.runtime.compile.usage import access_of, slot_arguments
 from pto_dialect.runtime.memory.spaces import POISON, Array
 from pto_dialect.runtime.numerics.encode import encode
 from pto_dialect.runtime.numerics.formats import Format
@@ -27,6 +27,7 @@ from ..run.binding import part_of
 from ..run.value_text import Generated, Given
 
 SEEDS = (1, 2)
+ROOM = 4
 NUMBERS = (0, 1, 2, 3, 5)
 """Values of scalars besides the synthesized one: loops with these trip counts run zero times, once, often."""
 
@@ -45,7 +46,7 @@ def inputs_of(kernel: Kernel, blocks: int) -> Iterator[Input]:
 
     Raises ``ProgramError`` or ``BindingError`` where no arguments can be synthesized.
     """
-    given = dict(synthesize_arguments(kernel, {}, SEEDS[0], blocks))
+    given = _with_room(kernel, dict(synthesize_arguments(kernel, {}, SEEDS[0], blocks)))
     base = values_of(kernel, {}, given)
     words = [f"{name}={one.content.text}" for name, one in given.items()]
     yield Input(" ".join(words) or "none", base)
@@ -57,6 +58,23 @@ def inputs_of(kernel: Kernel, blocks: int) -> Iterator[Input]:
     if drawn:
         yield Input("other random elements", _replaced(kernel, base, drawn, _redrawn(given)))
         yield Input("boundary values", _replaced(kernel, base, drawn, _boundary))
+
+
+def _with_room(kernel: Kernel, given: dict[str, Given]) -> dict[str, Given]:
+    """The same with ``ROOM`` times as many elements where the arguments hold entries of queues, which a pass may make
+    larger."""
+    names = {kernel.arguments[place][0] for place in slot_arguments(kernel.program)}
+    return {name: _larger(one) if name in names else one for name, one in given.items()}
+
+
+def _larger(one: Given) -> Given:
+    content = one.content
+    if not isinstance(content, Generated):
+        return one
+    shape = (content.shape[0] * ROOM, *content.shape[1:])
+    sizes = ["x".join(map(str, each)) for each in (content.shape, shape)]
+    text = content.text.replace(f":{sizes[0]}", f":{sizes[1]}", 1)
+    return one._replace(content=content._replace(shape=shape, text=text))
 
 
 def _with_numbers(kernel: Kernel, base: list[Any]) -> Iterator[Input]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from pto_dialect.runtime.compile.usage import slot_arguments
 from pto_dialect.runtime.memory.spaces import Array, Fill, Pointer
 from pto_dialect.runtime.memory.values import GmTensor
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -53,8 +54,12 @@ class Runs:
         return self._kernels[schedule]
 
     def results(self, input: Input, schedule: str = TEXT) -> list[Array]:
-        """What a run leaves in the buffers, then what it returns. Raises ``ProgramError`` and ``BindingError``."""
-        return _run(self.kernel(schedule), input, self.blocks)
+        """What a run leaves in the buffers, then what it returns; empty arrays for numbers, and for memory that has
+        nothing but the entries of queues. Raises ``ProgramError`` and ``BindingError``."""
+        kernel = self.kernel(schedule)
+        slots = slot_arguments(kernel.program)
+        found = _run(kernel, input, self.blocks)
+        return [np.zeros(0) if number in slots else one for number, one in enumerate(found)]
 
     def findings(self, input: Input) -> list[Finding]:
         """What the sanitizers find in a run. Raises ``ProgramError`` and ``BindingError``."""

@@ -129,6 +129,32 @@ def directions_of(program: Program) -> list[str]:
     return [access.direction for access in accesses]
 
 
+def slot_arguments(program: Program) -> frozenset[int]:
+    """Returns the positions of the arguments that are nothing but memory for the entries of queues."""
+    found: dict[int, bool] = {}
+    for root in program.roots.values():
+        arguments = root.function.regions[0].blocks[0].args
+        for position, argument in zip(root.positions, arguments, strict=True):
+            found[position] = found.get(position, True) and _holds_slots(argument, program.symbols)
+    return frozenset(position for position, alone in found.items() if alone)
+
+
+def _holds_slots(value: SSAValue, symbols: Symbols) -> bool:
+    """Returns whether all that uses a pointer, or one made from it, are queues that keep their entries there."""
+    pending, seen = [value], {value}
+    queues = False
+    while pending:
+        for use in pending.pop().uses:
+            aliases, access = _use(use.operation, use.index, symbols)
+            queue = _is_slot_memory(use.operation, use.index)
+            if access != _NOTHING and not queue:
+                return False
+            queues = queues or queue
+            pending += [other for other in aliases if other not in seen]
+            seen.update(aliases)
+    return queues
+
+
 _NOTHING, _READ, _WRITTEN, _BOTH = Access(False, False), Access(True, False), Access(False, True), Access(True, True)
 
 
@@ -151,7 +177,7 @@ def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], A
         return [], _NOTHING if has_role(op, Role.EXTENT | Role.RETURN) else _BOTH
     spec = op_spec(type(op))
     name = operand_name(op, index)
-    if spec.queue is not None and spec.queue.role == "init" and name in QUEUE_MEMORY:
+    if _is_slot_memory(op, index):
         # Entries are written and read by the operations on the queue, on both ends.
         return [], _BOTH
     if spec.effect in (Effect.HANDLE, Effect.PURE):
@@ -161,6 +187,14 @@ def _use(op: Operation, index: int, symbols: Symbols) -> tuple[list[SSAValue], A
         # Stores read the values that they combine with.
         reads = _combines(op)
     return _moved_on(op, op.operands[index]), Access(reads, writes) if reads or writes else _NOTHING
+
+
+def _is_slot_memory(op: Operation, index: int) -> bool:
+    """Returns whether operand ``index`` of ``op`` is the memory of the entries of a queue."""
+    if not isinstance(op, PtoOp):
+        return False
+    queue = op_spec(type(op)).queue
+    return queue is not None and queue.role == "init" and operand_name(op, index) in QUEUE_MEMORY
 
 
 def _moved_on(op: Operation, value: SSAValue) -> list[SSAValue]:

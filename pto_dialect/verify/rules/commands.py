@@ -62,6 +62,8 @@ COMMANDS: Final[dict[str, Commands]] = {
     "tile-loops-products": _both("pto-opt -p tile-loops example.pto"),
     "fuse-loops-apart": _both("pto-opt -p fuse-loops example.pto"),
     "join-transfers-unchanged": _both("pto-opt -p join-transfers example.pto"),
+    "resize-panels-unchanged": _both("pto-opt -p 'resize-panels{columns=128}' example.pto"),
+    "resize-panels-slots": _both("pto-opt -p 'resize-panels{columns=64}' example.pto"),
     "double-buffer-one-slot": _both("pto-opt -p double-buffer example.pto"),
     "delay-pops-unchanged": _both("pto-opt --pedantic -p delay-pops example.pto"),
     "tile-cube-unchanged": _both("pto-opt -p tile-cube example.pto"),

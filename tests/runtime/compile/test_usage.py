@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from parse_helpers import parsed
 
-from pto_dialect.runtime.compile.usage import Access, access_of, buffer_usage, directions_of
+from pto_dialect.runtime.compile.usage import Access, access_of, buffer_usage, directions_of, slot_arguments
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions
 
@@ -270,3 +270,31 @@ def test_programs_in_which_the_order_of_blocks_shows(body: str, combines: bool) 
 ])  # fmt: skip
 def test_names_of_directions(reads: bool, writes: bool, text: str) -> None:
     assert Access(reads, writes).direction == text
+
+
+SLOTS = """
+    func.func @vector(%x: !pto.ptr<f32>, %slots: !pto.ptr<f32>)
+        attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+      %c1 = arith.constant 1 : index
+      %none = arith.constant 0 : i32
+      %at = pto.addptr %slots, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>
+      pto.aiv_initialize_pipe {{id = 0, dir_mask = 2, slot_size = 1024, slot_num = 2}}
+        (gm_slot_buffer = {pointer} : !pto.ptr<f32>, c2v_consumer_buf = %none : i32, v2c_consumer_buf = %none : i32)
+      {more}
+      return
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("pointer", "more", "found"),
+    [
+        ("%slots", "", {1}),
+        ("%at", "", {1}),
+        ("%at", f"%value = {LOAD.format('%at')}", set()),
+        ("%x", "", {0}),
+    ],
+    ids=["the argument", "a pointer into it", "a scalar is loaded", "another one"],
+)
+def test_arguments_that_hold_entries_of_queues(pointer: str, more: str, found: set[int]) -> None:
+    module, _ = parsed(f"module {{{SLOTS.format(pointer=pointer, more=more)}}}")
+    assert slot_arguments(Kernel(module, "vector", "a2a3", RunOptions()).program) == found

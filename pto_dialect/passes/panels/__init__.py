@@ -1,0 +1,1 @@
+"""Loops over panels of rows or columns that become loops over panels of another size."""
