@@ -13,6 +13,7 @@ from .backend_table import section
 
 FORMS: tuple[tuple[str, str], ...] = (
     ("pto.vsts with MRG4CHN or MRG2CHN", "the hardware does not support channel merging"),
+    ("transfers from or to another memory than that of their name", "hardware has no such transfer"),
     ("pto.convert with round(h)", "no page defines the rounding"),
     ("packed pairs outside of SIMT bodies", "no operation there computes with them"),
     (

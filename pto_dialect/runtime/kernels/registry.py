@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.families import LANE_MODULES, kernel_modules
+from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.targets.transfer_memories import MEMORIES
 
 from .refusals import reason
 
@@ -94,11 +97,24 @@ def generate(op: Operation, generator: Generator) -> None:
     if emit is None:
         why = reason(op.name) or "its execution is not supported"
         raise generator.error("unmodelled", f"{op.name} cannot be executed: {why}", op)
+    _check_memories(op, generator)
     if has_role(op, Role.ADDRESSES):
         with generator.as_pointers([value for value in op.operands if isinstance(value.type, MemRefType)]):
             emit(op, generator)
     else:
         emit(op, generator)
+
+
+def _check_memories(op: Operation, generator: Generator) -> None:
+    """Refuses transfers of other memories than those of their names: verification accepts some, hardware has none."""
+    ends = MEMORIES.get(op.name)
+    if ends is None:
+        return
+    for name, memory in zip(ends._fields, ends, strict=True):
+        found = space_of(named(op, name).type)
+        if found is not None and found != memory:
+            message = f"{op.name} with its {name} in {found} cannot be executed: it copies from {' to '.join(ends)}"
+            raise generator.error("unmodelled", message, op)
 
 
 def _generate_lanes(op: Operation, generator: Generator) -> None:

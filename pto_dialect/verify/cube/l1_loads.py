@@ -14,10 +14,11 @@ from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.operands import find, named
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.targets.element_types import signless
+from pto_dialect.targets.transfer_memories import is_open
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.rule import LOCATIONS, SHAPES, TRIPLES
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, TRIPLES, WARNING
 
 _FRAC = "pto.mte_gm_l1_frac"
 _TABLES = {"pto.mte_l1_bt": ("bt", "bt-spaces"), "pto.mte_l1_fb": ("fb", "fb-spaces")}
@@ -41,7 +42,8 @@ def check_frac_memories(op: Operation, ctx: Context) -> None:
     for value, name, wanted in ((named(op, "source"), "source", "gm"), (named(op, "destination"), "destination", "l1")):
         found = space_of(value.type)
         if found is not None and found != wanted:
-            ctx.report_memory("frac-spaces", op, name, value, found, wanted)
+            severity = WARNING if is_open(_FRAC, name, found) else ERROR
+            ctx.report_memory("frac-spaces", op, name, value, found, wanted, severity=severity)
 
 
 @checks(SHAPES, _FRAC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -148,12 +148,17 @@ class Context:
         value: SSAValue,
         found: str | None,
         *wanted: str,
+        help: str | None = None,
+        severity: Severity | None = None,
         remedies: tuple[Remedy, ...] = (),
     ) -> None:
-        """Reports that the operand ``name`` of ``op`` is in the memory ``found`` and not in one of those ``wanted``."""
-        help, *moves = missing_move(name, found, wanted)
+        """Reports that the operand ``name`` of ``op`` is in the memory ``found`` and not in one of those ``wanted``;
+        without ``help``, with the moves that would lead there."""
+        moves: Sequence[Remedy] = ()
+        if help is None:
+            help, *moves = missing_move(name, found, wanted)
         message = f"{name} of {op.name} must be in {' or '.join(wanted)}, found {found}"
-        self.report(rule, op, message, at=value, help=help, remedies=(*remedies, *moves))
+        self.report(rule, op, message, at=value, help=help, severity=severity, remedies=(*remedies, *moves))
 
     def follows_from_another(self) -> None:
         """Marks the operation as incorrect because of an error that was reported elsewhere; reports nothing."""

@@ -57,6 +57,11 @@ def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list
     return None
 
 
+def transfer_between(source: str | None, destination: str | None) -> str | None:
+    """The transfer between two memories that pointers name; ``None`` where there is none."""
+    return _POINTER_MOVES.get((source or "", destination or ""))
+
+
 def missing_move(name: str, found: str | None, wanted: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
     """The move that would help the operand ``name``, which is in the memory ``found`` and not in one of those
     ``wanted``, with its remedy."""

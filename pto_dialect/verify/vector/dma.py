@@ -21,30 +21,12 @@ from pto_dialect.targets.dma_units import (
     LOCAL_STRIDE_BITS,
     PAD_COUNT_BITS,
 )
+from pto_dialect.targets.transfer_memories import BURSTS, is_open
 
 from ..engine.checks import checks
 from ..engine.context import Context
-from ..engine.rule import LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING
-
-_DIRECTIONS: dict[str, tuple[str, str]] = {
-    "pto.mte_gm_ub": ("gm", "ub"),
-    "pto.mte_ub_gm": ("ub", "gm"),
-    "pto.mte_ub_ub": ("ub", "ub"),
-    "pto.mte_gm_l1": ("gm", "l1"),
-    "pto.mte_l1_ub": ("l1", "ub"),
-    "pto.mte_ub_l1": ("ub", "l1"),
-    "pto.copy_gm_to_ubuf": ("gm", "ub"),
-    "pto.copy_ubuf_to_gm": ("ub", "gm"),
-    "pto.copy_ubuf_to_ubuf": ("ub", "ub"),
-    "pto.copy_gm_to_cbuf": ("gm", "l1"),
-    "pto.copy_cbuf_to_ubuf": ("l1", "ub"),
-    "pto.copy_ubuf_to_cbuf": ("ub", "l1"),
-    "pto.copy_cbuf_to_bt": ("l1", "bt"),
-    "pto.copy_cbuf_to_fbuf": ("l1", "fb"),
-    "pto.copy_gm_to_cbuf_multi_nd2nz": ("gm", "l1"),
-    "pto.copy_gm_to_cbuf_multi_dn2nz": ("gm", "l1"),
-}
-"""Memory spaces of source and destination."""
+from ..engine.moves import transfer_between
+from ..engine.rule import ERROR, LOCATIONS, SHAPES, STRUCTURE, TRIPLES, WARNING
 
 _OPEN: dict[str, bool] = dict.fromkeys(
     ("pto.mte_gm_ub", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"), True
@@ -66,7 +48,7 @@ _BYTEWISE: dict[str, bool] = dict.fromkeys(
     ("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1", "pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm"), True
 )
 """Operations whose fields count bytes."""
-_BURSTS = (*(name for name in _DIRECTIONS if "multi" not in name), "pto.mte_l1_bt", "pto.mte_l1_fb")
+_BURSTS = (*(name for name in BURSTS if "multi" not in name), "pto.mte_l1_bt", "pto.mte_l1_fb")
 _PAD_TYPES = frozenset(("i8", "i16", "i32", "f16", "bf16", "f32"))
 
 _SRC_STRIDES = ("nburst_src_stride", "gm_stride", "burst_src_stride")
@@ -104,21 +86,23 @@ def check_loops(op: Operation, ctx: Context) -> None:
         ctx.report("dma-pad-group", op, message, at=value[0])
 
 
-@checks(LOCATIONS, *_DIRECTIONS)
+@checks(LOCATIONS, *BURSTS)
 def check_direction(op: Operation, ctx: Context) -> None:
     """Checks the memory spaces of source and destination."""
-    wanted = _DIRECTIONS[op.name]
+    wanted = BURSTS[op.name]
     given = (space_of(named(op, "source").type), space_of(named(op, "destination").type))
     if given == wanted[::-1] and given != wanted:
         message = f"source and destination of {op.name} are swapped: it goes from {' to '.join(wanted)}"
         help = "swap them, or use the transfer the other way"
         ctx.report("dma-direction", op, message, at=named(op, "source"), help=help, remedies=(swap_operands(True),))
         return
-    for name, space in zip(("source", "destination"), wanted, strict=True):
-        value = named(op, name)
-        found = space_of(value.type)
+    other = transfer_between(*given)
+    help = f"{other} copies from {given[0]} to {given[1]}" if other else None
+    for name, space, found in zip(wanted._fields, wanted, given, strict=True):
         if found != space and (found is not None or not _OPEN.get(op.name)):
-            ctx.report_memory("dma-direction", op, name, value, describe_space(value.type), space)
+            value = named(op, name)
+            described, severity = describe_space(value.type), WARNING if is_open(op.name, name, found) else ERROR
+            ctx.report_memory("dma-direction", op, name, value, described, space, help=help, severity=severity)
 
 
 @checks(TRIPLES, *_EQUAL_WIDTH)
@@ -162,7 +146,7 @@ def check_fields(op: Operation, ctx: Context) -> None:
     for name in _PADS:
         _limit(op, ctx, name, groups.get(name, ()), PAD_COUNT_BITS)
     if bytewise:
-        source, destination = _DIRECTIONS[op.name]
+        source, destination = BURSTS[op.name]
         for names, loop, space in (
             (_SRC_STRIDES, "loop_src_strides", source),
             (_DST_STRIDES, "loop_dst_strides", destination),
@@ -219,7 +203,7 @@ def _check_destination(op: Operation, ctx: Context, groups: Groups, bytewise: bo
     if not bytewise:
         return
     count, length = ctx.constant(groups["n_burst"][0]), ctx.constant(groups["len_burst"][0])
-    local = _DIRECTIONS[op.name][1] != "gm"
+    local = BURSTS[op.name][1] != "gm"
     stride_value = next(groups[name][0] for name in _DST_STRIDES if name in groups)
     stride = ctx.constant(stride_value)
     if count is not None and count > 1 and stride is not None:
