@@ -306,7 +306,7 @@ def _nullary(w: Written) -> list[str]:
 _FIXED: dict[str, tuple[str, ...]] = {
     "pto.syncall": ("pto.syncall(%gm_workspace, .. : T) mode = .., core_type = ..",),
     "pto.simt_launch": ("pto.simt_launch @function<<<%dimX, %dimY, %dimZ>>>(%args, ..) : (T, ..) -> ()",),
-    "pto.section.simt": ("pto.section.simt <<<X, Y, Z>>> { .. }",),
+    "pto.section.simt": ("pto.section.simt<<<X, Y, Z>>> { .. }",),
     "pto.strict_vecscope": ("pto.strict_vecscope(%captures, ..) { ^bb0(%a: T, ..): .. } : (T, ..) -> ()",),
     "pto.fusion_region": ("%results.. = pto.fusion_region { .. pto.yield(%a) : (T) -> () } : T",),
     "pto.yield": ("pto.yield(%values, ..) : (T, ..) -> ()",),

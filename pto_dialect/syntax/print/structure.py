@@ -91,7 +91,7 @@ def print_region(writer: Writer, op: Operation) -> list[Piece]:
     if s.layout.tokens:
         sizes = [checked(s.attribute(name), IntegerAttr) for name in s.layout.tokens]
         require(all(size.type == t.I32 for size in sizes))
-        head += f" <<<{', '.join([str(size.value.data) for size in sizes])}>>>"
+        head += f"<<<{', '.join([str(size.value.data) for size in sizes])}>>>"
     tail = s.dictionary()
     isolated = op.has_trait(IsolatedFromAbove)
     if isolated:

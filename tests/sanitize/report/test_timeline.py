@@ -98,7 +98,7 @@ SCOPE = """pto.vecscope {
       %m, %rest = pto.plt_b32 %n : i32 -> !pto.mask<b32>, i32
       %v = pto.vdup %n, %m : i32, !pto.mask<b32> -> !pto.vreg<64xi32>
     }"""
-ITEMS = """pto.section.simt <<<64, 1, 1>>> {
+ITEMS = """pto.section.simt<<<64, 1, 1>>> {
       %tid = pto.get_tid_x : i32
     }"""
 
@@ -120,6 +120,6 @@ def test_a_scope_is_an_instruction_of_its_own(body: str) -> None:
     timeline = Timeline(costs=False)
     InstrumentedKernel(module, None, None, RunOptions(), SanitizeOptions(sync="strict"), timeline).run([64])
     labels = [e["name"] for e in json.loads(timeline.document([]))["traceEvents"] if e["ph"] == "X"]
-    name = body.split()[0]
+    name = body.split()[0].partition("<")[0]
     second = 6 + len(body.splitlines()) - 1
     assert [label for label in labels if label.startswith(name)] == [f"{name} (line 3)", f"{name} (line {second})"]
