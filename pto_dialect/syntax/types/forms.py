@@ -199,11 +199,13 @@ def _tile_buf(head: Any, parameters: list[Any]) -> Attribute:
     for entry in parameters[2:]:
         _known_key(entry, SHORT_KEYS, "option")
         if entry.key in seen:
-            raise _fail("tile-key", f"option {entry.key} is given twice", entry, None, repeated_entry())
+            message = f"duplicate {entry.key} in tile_buf compact syntax"
+            raise _fail("tile-key", message, entry, None, repeated_entry())
         seen.add(entry.key)
         if entry.key == "valid":
             if entry.value.form != "extent" or len(entry.value.value) != 2:
-                raise _fail("tile-key", "valid takes rows x cols", entry.value, "valid=16x60 or valid=?x?")
+                message = "tile_buf valid must have exactly two dims, rows x cols"
+                raise _fail("tile-key", message, entry.value, "valid=16x60 or valid=?x?")
             valid = entry.value.value
         else:
             _tile_option(fields, entry)
@@ -273,8 +275,9 @@ def _checked_tile(
 def _require_extents(rows: int, cols: int, where: Any, help: str) -> None:
     """Refuses extents that no tile has; ``help`` is for dynamic ones."""
     if rows <= 0 or cols <= 0:
-        open_ = help if t.DYNAMIC in (rows, cols) else None
-        raise _fail("tile-rank2", "rows and cols of a tile must be positive numbers", where, open_)
+        is_dynamic = t.DYNAMIC in (rows, cols)
+        message = f"{'expected static shape: ' if is_dynamic else ''}rows and cols of a tile must be positive numbers"
+        raise _fail("tile-rank2", message, where, help if is_dynamic else None)
 
 
 def _multi_tile_buf(head: Any, parameters: list[Any]) -> Attribute:
