@@ -232,7 +232,11 @@ def build(view: OpView, form: Form, arguments: Sequence[Any], named: dict[str, A
         attributes["operandSegmentSizes"] = segment_sizes(tuple(sizes.values()))
     cls = class_named(form.mnemonic)
     assert cls is not None
-    op = assemble(cls, operands, results, attributes, [XRegion() for _ in range(form.regions)])
+    place(view, assemble(cls, operands, results, attributes, [XRegion() for _ in range(form.regions)]), location, point)
+
+
+def place(view: OpView, op: Operation, location: Any, point: Any) -> None:
+    """Locates and inserts the operation of a view."""
     locate(op, location)
     insert(op, point)
     view._x = op

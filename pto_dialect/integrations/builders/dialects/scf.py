@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..declare import GeneratedOp, build
+from xdsl.dialects.scf import ForOp as XForOp
+from xdsl.ir import Block as XBlock
+from xdsl.ir import Region as XRegion
+
+from ..declare import GeneratedOp, build, place
+from ..ir.build import assemble
+from ..ir.context import need_location
 from ..ir.operations import register_view
 from ..ir.points import InsertionPoint
-from ..ir.structure import Block, Region, value_of, values_of, wrap_value
+from ..ir.structure import Block, Region, value_of, values_of
 from ..ir.types import IndexType
 from .arith import constant  # pyright: ignore[reportAttributeAccessIssue]
 from .tables import add_function, add_ir, add_operations, read_form
@@ -35,10 +41,16 @@ class ForOp(GeneratedOp):
         loc: Any = None,
         ip: Any = None,
     ) -> None:
-        carried = [wrap_value(one) for one in values_of(iter_args or (), "argument iter_args of ForOp")]
+        need_location(loc)
+        carried = values_of(iter_args or (), "argument iter_args of ForOp")
+        bounds = [
+            value_of(lower_bound, "argument lowerBound of ForOp"),
+            value_of(upper_bound, "argument upperBound of ForOp"),
+            value_of(step, "argument step of ForOp"),
+        ]
         types = [one.type for one in carried]
-        build(self, _FOR, (types, lower_bound, upper_bound, step, carried), {"loc": loc, "ip": ip})
-        self.regions[0].blocks.append(wrap_value(value_of(lower_bound)).type, *types)
+        body = XRegion(XBlock(arg_types=[bounds[0].type, *types]))
+        place(self, assemble(XForOp, [*bounds, *carried], types, {}, [body]), loc, ip)
 
     @property
     def body(self) -> Block:

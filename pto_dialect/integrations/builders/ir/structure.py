@@ -214,7 +214,8 @@ class BlockArgument(Value):
 
 def wrap_value(value: SSAValue) -> Any:
     """Returns the wrapper of a value."""
-    made = object.__new__(OpResult if isinstance(value, XOpResult) else BlockArgument)
+    # A comparison of classes: ``isinstance`` is slow for arguments of blocks, whose class has an abstract base.
+    made = object.__new__(BlockArgument if type(value) is XBlockArgument else OpResult)
     made._x = value
     return made
 
