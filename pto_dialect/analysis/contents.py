@@ -28,7 +28,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import SectionSimtOp
 
-_UNFOLLOWED = Role.LAUNCH | Role.LANE | Role.PEERS | Role.SIGNAL | Role.REPORT | Role.SCATTERS | Role.ATOMIC
+_UNFOLLOWED = Role.LAUNCH | Role.LANE | Role.PEERS | Role.SIGNAL | Role.REPORT | Role.ATOMIC
 """What operations with these roles access, wait for or print depends on contents, or is not followed."""
 
 _POSITIONS = frozenset(("indices", "offsets", "idx", "index", "src0Idx", "src1Idx"))

@@ -36,7 +36,7 @@ from .transfers.spans import Span
 from .values import width_of
 
 _ELEMENTS = Role.ELEMENT_LOAD | Role.ELEMENT_STORE | Role.ATOMIC
-_IN_PART = Role.PARTIAL | Role.SCATTERS
+_IN_PART = Role.PARTIAL
 
 
 def accesses_of(op: Operation, places: Places) -> tuple[Access, ...]:

@@ -24,6 +24,7 @@ MACHINE = {
 }
 """Facts about the launch, which are i64."""
 _EVENTS = 8
+_LISTS = 4
 
 
 def translate_query(call: Call, emitter: Emitter, known: Operands) -> str:
@@ -100,12 +101,26 @@ def _control(call: Call, emitter: Emitter, known: Operands) -> str:
     return _as_result(emitter.define("pto.get_ctrl : i64", "ctrl"), "i64", call, emitter)
 
 
+def _merged(call: Call, emitter: Emitter, known: Operands) -> str:
+    """The records that the last merge took from each of four lists, the first in the lowest 16 bits."""
+    counts = [emitter.fresh("taken") for _ in range(_LISTS)]
+    emitter.emit(f"{', '.join(counts)} = pto.get_vms4_sr : {', '.join(['i16'] * _LISTS)}")
+    packed = ""
+    for position, count in enumerate(counts):
+        wide = emitter.define(f"arith.extui {count} : i16 to i64", "wide")
+        if position:
+            wide = emitter.define(f"arith.shli {wide}, {emitter.constant(16 * position, 'i64')} : i64", "wide")
+        packed = emitter.define(f"arith.ori {packed}, {wide} : i64", "packed") if packed else wide
+    return _as_result(packed, "i64", call, emitter)
+
+
 QUERIES: dict[str, Callable[[Call, Emitter, Operands], str]] = {
     "GetValue": _element,
     "TALLOC": bind_entry,
     "TPOP": bind_entry,
     "event_id": _event,
     "get_ctrl": _control,
+    "get_vms4_sr": _merged,
     "unset": _unset,
     **TRANSFERS,
 }

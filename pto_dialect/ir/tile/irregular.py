@@ -49,9 +49,8 @@ class TScatterOp(
     text=("src", "indexes", "dst"),
     tokens=("maskPattern", "axis"),
     forms=(FormCase(targets=("a2a3",), present=("indexes",), pipe=Pipe.S),),
-    roles=Role.PARTIAL | Role.SCATTERS,
 ):
-    """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions that maskPattern selects."""
+    """dst at flat index indexes[i,j] = src[i,j], or src spread over the positions of maskPattern; 0 elsewhere."""
 
     src = operand_def(TILE_OR_VIEW)
     dst = indexes = opt_operand_def(TILE_OR_VIEW)

@@ -50,9 +50,6 @@ def refuse_remains(function: Operation, contents: Contents) -> None:
     for op, use in writes:
         maker = use.value.owner
         again = not isinstance(maker, Operation) or len(kinds[use.value]) > 1
-        if has_role(op, Role.SCATTERS):
-            sites = [other for other, write in writes if write.value is use.value]
-            again = len(sites) > 1 or op.parent is not maker.parent
         if again and not _fills(op, use, contents):
             raise RefusedError(
                 op, f"it may leave elements of {name_of(use.value)} as they were, and a value has no earlier content"

@@ -253,7 +253,22 @@ def lower_scatter(writer: Writer) -> None:
         # The next register may write the same locations.
         writer.pto(MemBarOp, {}, {"kind": enum("membar", "VST_VST")})
 
+    _clear(writer, dst)
     function_of_rows(writer, indexes.rows, indexes.cols, registers.lanes, part)
+
+
+def _clear(writer: Writer, dst: Tile) -> None:
+    """Writes a function that sets the valid region of ``dst`` to 0."""
+    registers = Registers(writer, dst.type.element)
+
+    def part(line: Number, iteration: Number, left: Number | None) -> None:
+        mask = registers.part(left)
+        zero = writer.function.constant(0.0 if dst.element[0] in "fb" else 0, dst.type.element)
+        nothing = writer.pto(VDupOp, {"input": zero, "mask": mask}, result=registers.type)
+        at = writer.mul(iteration, registers.lanes)
+        registers.store(nothing, dst.pointer, offset_in(writer, dst, line, at), mask)
+
+    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, part)
 
 
 def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
@@ -268,13 +283,6 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
     cols = min(src.cols, max(-(-(dst.cols - first) // step), 0))
     positions, registers = Elements(writer, dst), Registers(writer, dst.type.element)
 
-    def clear(line: Number, iteration: Number, left: Number | None) -> None:
-        mask = registers.part(left)
-        zero = writer.function.constant(0.0 if dst.element[0] in "fb" else 0, dst.type.element)
-        nothing = writer.pto(VDupOp, {"input": zero, "mask": mask}, result=registers.type)
-        at = writer.mul(iteration, registers.lanes)
-        registers.store(nothing, dst.pointer, offset_in(writer, dst, line, at), mask)
-
     def spread(line: Number, iteration: Number, left: Number | None) -> None:
         at = writer.mul(iteration, registers.lanes)
         mask = registers.part(left)
@@ -282,7 +290,7 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
 
-    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, clear)
+    _clear(writer, dst)
     function_of_rows(writer, dst.rows, cols, registers.lanes, spread, lambda: positions.prepare(step))
 
 

@@ -111,7 +111,7 @@ def test_scatter_by_positions(element, index):
     places = RNG.integers(0, 4 * 96, (3, 80)).astype(STORAGE[index])
     module, result = lowered(found, "lower-vector", a=a, i=places, c=c)
     assert "pto.tscatter" not in print_module(module)
-    expected = c.copy().reshape(-1)
+    expected = np.zeros_like(c).reshape(-1)
     for place, value in zip(places.reshape(-1), a.reshape(-1), strict=True):
         expected[place] = value
     assert np.array_equal(result["c"].reshape(-1), expected)

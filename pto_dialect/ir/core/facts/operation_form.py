@@ -188,7 +188,7 @@ def _derive(op: PtoOp, target: str, backend: str) -> OperationForm:
 
 
 def _must_write(spec: OpSpec, name: str, undefined: tuple[str, ...]) -> bool:
-    return name not in undefined and name not in spec.in_place and not spec.roles & (Role.PARTIAL | Role.SCATTERS)
+    return name not in undefined and name not in spec.in_place and not spec.roles & Role.PARTIAL
 
 
 def _completion(pipe: Pipe | None, reads: tuple[str, ...], writes: tuple[str, ...]) -> Completion:

@@ -50,8 +50,6 @@ class Role(Flag):
     is written: the result may have the address of a source."""
     PARTIAL = auto()
     """May leave elements of its destination unchanged, whatever the shapes of its operands."""
-    SCATTERS = auto()
-    """The set of elements that it writes depends on the contents of its sources."""
     COPY = auto()
     """Copies memory without interpreting its contents."""
     REPORT = auto()

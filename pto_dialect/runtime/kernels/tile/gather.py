@@ -139,12 +139,14 @@ def gather_blocks(src: AnyTile, offsets: AnyTile, dst: AnyTile) -> None:
 
 
 def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
-    """Element indexes(r,c) of dst in memory order = src(r,c), in row order; other elements are kept."""
+    """Element indexes(r,c) of dst in memory order = src(r,c), in row order; all others become 0, also outside of the
+    valid region."""
     rows, cols = indexes.valid_rows, indexes.valid_cols
     positions = offsets_of(indexes, rows, cols).reshape(-1)
     values = region(src, rows, cols).flatten()
+    check_offsets(positions, linear_memory(dst).size, "tscatter")
+    write_all(dst, np.zeros((dst.rows, dst.cols), dst.fmt.storage))
     memory = linear_memory(dst)
-    check_offsets(positions, memory.size, "tscatter")
     # Of equal positions the last one wins.
     memory[positions] = values
     if in_row_order(dst) is None:

@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.ir.core.base import PtoOp
-from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
@@ -24,6 +24,7 @@ from ..registry import kernel
 from .generate import integer_attribute
 from .operands import AnyTile, region, tile_format, tile_operand
 
+_STATE = Expr("core.state")
 _MERGED_LISTS = 4
 """Maximum number of lists of one merge."""
 
@@ -128,12 +129,13 @@ class MergeLists:
         order, counts = merge_order([scores_of(records, self.fmt) for records in lists], capacity, self.exhausted)
         return np.concatenate(lists)[order], np.pad(counts, (0, _MERGED_LISTS - counts.size))
 
-    def __call__(self, dst: AnyTile, counts: Any, *sources: AnyTile) -> None:
-        """Merges ``sources`` into ``dst``; ``counts``, where it is large enough, receives the number of records from
-        each."""
+    def __call__(self, dst: AnyTile, counts: Any, state: dict[Any, Any], *sources: AnyTile) -> None:
+        """Merges ``sources`` into ``dst``. The number of records from each goes to ``counts``, where it is large
+        enough, and to the register that ``get_vms4_sr`` reads in the ``state`` of the core."""
         capacity = dst.valid_cols * self.fmt.bytes // RECORD
         merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], capacity)
         dst.write(merged.view(self.fmt.storage).reshape(1, -1))
+        state["vms4"] = tuple(taken.tolist())
         if isinstance(counts, np.ndarray) and counts.size == _MERGED_LISTS:
             counts[...] = taken.astype(np.uint16).astype(counts.dtype).reshape(counts.shape)
 
@@ -171,7 +173,7 @@ def tmrgsort(op: PtoOp, g: Generator) -> None:
         counts = op.results[1]
         g.define(counts, f"{g.argument(no_counts)}()")
     merge = MergeLists(fmt, bool(integer_attribute(op, "exhausted", 0)))
-    g.call(merge, dst, counts, *sources, pipe=pipe)
+    g.call(merge, dst, counts, _STATE, *sources, pipe=pipe)
 
 
 def _score_format(scores: SSAValue, op: PtoOp, g: Generator) -> Format:

@@ -72,8 +72,10 @@ def test_counts_of_a_merge_need_room_for_four(room: int | None) -> None:
     lists = [value(1, 4, "f32", [9.0, 0, 7.0, 0]), value(1, 2, "f32", [8.0, 0])]
     counts = None if room is None else np.full(room, -1, np.int16)
     dst = value(1, 6)
-    merge(dst, counts, *lists)
+    state: dict[str, object] = {}
+    merge(dst, counts, state, *lists)
     assert dst.array[0, ::2].tolist() == [9, 8, 7]
+    assert state["vms4"] == (2, 1, 0, 0)
     if counts is not None:
         assert counts.tolist() == ([2, 1, 0, 0] if room == 4 else [-1] * len(counts))
 

@@ -198,9 +198,9 @@ def test_scatter_by_index(element: str, index: str) -> None:
     indices = rng.integers(0, 200, (8, 32))
     found = run(
         "pto.tscatter ins(%a, %i : {a}, {i}) outs(%d : {d})",
-        tile("a", element, source, (7, 30)), tile("i", index, indices, (7, 30)), tile("d", element, before),
+        tile("a", element, source, (7, 30)), tile("i", index, indices, (7, 30)), tile("d", element, before, (10, 60)),
     )["d"]  # fmt: skip
-    wanted = before.copy()
+    wanted = np.zeros_like(before)
     for r, c in np.ndindex(7, 30):  # later elements win
         row, col = divmod(int(indices[r, c]), 64)
         wanted[row, col] = source[r, c]

@@ -284,6 +284,18 @@ struct MrgSortExecutedNumList {
         return take(pto_detail::stored<pto_object>);
     }
 };
+// A merge that stops with the first list states how many records it took of each. The scalar unit reads them after the
+// vector unit is done.
+PTO_INTERNAL void pto_read_executed(MrgSortExecutedNumList &executed)
+{
+#ifndef __PTO_AUTO__
+    set_flag(PIPE_V, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+#endif
+    const uint64_t counts = static_cast<uint64_t>(get_vms4_sr());
+    executed = {static_cast<uint16_t>(counts), static_cast<uint16_t>(counts >> 16), static_cast<uint16_t>(counts >> 32),
+                static_cast<uint16_t>(counts >> 48)};
+}
 #define PTO_EXHAUSTED pto_detail::Mode<"exhausted", Exhausted>
 PTO_OVERLOAD(TMRGSORT, (TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src, uint32_t block), (), dst, src, block)
 #define PTO_MERGE(Template, Parameters, ...)                                                               \
@@ -293,6 +305,8 @@ PTO_OVERLOAD(TMRGSORT, (TileObject PtoD, TileObject PtoA), (PtoD &dst, PtoA &src
     {                                                                                                      \
         (events.Wait(), ...);                                                                              \
         pto_detail::issue(PTO_NAMED("TMRGSORT", PTO_EXHAUSTED), dst, executed, tmp, __VA_ARGS__);              \
+        if constexpr (Exhausted)                                                                           \
+            pto_read_executed(executed);                                                                   \
         return {};                                                                                         \
     }
 PTO_MERGE((TileObject PtoA, TileObject PtoB), (PtoA &src0, PtoB &src1), src0, src1)
@@ -316,7 +330,22 @@ PTO_OVERLOAD(TGATHER,
              (PtoD &dst, PtoA &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, GatherAxis::GATHER_ROW>), dst,
              src)
 PTO_BINARY(TGATHERB)
-PTO_BINARY(TSCATTER)
+// Indices on a2a3: the vector unit clears the destination, the scalar unit stores the elements, with flags both ways.
+template <TileObject PtoD, TileObject PtoA, TileObject PtoI, Awaited... Events>
+PTO_INTERNAL RecordEvent TSCATTER(PtoD &dst, PtoA &src, PtoI &indexes, Events &...events)
+{
+    (events.Wait(), ...);
+#if defined(PTO_NPU_ARCH_A2A3) && !defined(__PTO_AUTO__)
+    set_flag(PIPE_V, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+#endif
+    pto_detail::issue(PTO_NAMED("TSCATTER"), dst, src, indexes);
+#if defined(PTO_NPU_ARCH_A2A3) && !defined(__PTO_AUTO__)
+    set_flag(PIPE_S, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_S, PIPE_V, EVENT_ID0);
+#endif
+    return {};
+}
 PTO_OVERLOAD(TSCATTER,
              (MaskPattern Mask = MaskPattern::P1111, auto Axis = ScatterAxis::SCATTER_ROW, TileObject PtoD, TileObject PtoA),
              (PtoD &dst, PtoA &src), (pto_detail::Mode<"mask", Mask>, pto_detail::Mode<"axis", Axis, ScatterAxis::SCATTER_ROW>), dst,
