@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def, opt_result_def
 
 from ..core.base import Pipe, PtoOp, Shape
-from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5, FormCase
+from ..core.facts.form_cases import FILL_OF_L1, IDLE_SCRATCH_ON_A5, FormCase
 from ..core.forms import TileOp
 from ..core.kinds import ANY, I64, INDEX, TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -109,7 +109,7 @@ class TInsertFpOp(ParameterWindowOp, name="pto.tinsert_fp", in_place=("dst",)):
     """dst[indexRow + i, indexCol + j] = fixpipe(src[i,j]), the rest of dst is kept."""
 
 
-class PaddingOp(TileOp, reads=("src",), forms=(FormCase(at={"src": ("mat",)}, pipe=Pipe.MTE1),)):
+class PaddingOp(TileOp, reads=("src",), forms=(FILL_OF_L1,)):
     """Copy that gives the elements outside the valid region of ``src`` a value."""
 
     src = operand_def(TILE_OR_VIEW)

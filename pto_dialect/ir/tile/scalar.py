@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.irdl import operand_def, opt_attr_def, opt_operand_def
 
 from ..core.base import Shape
-from ..core.facts.form_cases import IDLE_SCRATCH_ON_A5
+from ..core.facts.form_cases import FILL_OF_L1, IDLE_SCRATCH_ON_A5
 from ..core.forms import TileOp
 from ..core.kinds import ANY, F32, NUMBER, SIGNLESS, TILE_OR_VIEW, enum
 from ..core.roles import Role
@@ -63,7 +63,7 @@ class TCmpsOp(TileOp, name="pto.tcmps", shape=Shape.DPS_INNER, reads=("src",), r
     cmpMode = opt_attr_def(enum("cmp", default="eq"))
 
 
-class TExpandsOp(TileOp, name="pto.texpands"):
+class TExpandsOp(TileOp, name="pto.texpands", forms=(FILL_OF_L1,)):
     """dst[i,j] = scalar."""
 
     scalar = operand_def(NUMBER)

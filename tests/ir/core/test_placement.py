@@ -88,10 +88,11 @@ def test_stores_follow_their_source(source: str, pipe: Pipe) -> None:
     assert pipe_of(push) is pipe
 
 
-def test_padding_in_l1() -> None:
-    fill = op_class("pto.tfillpad")
-    assert pipe_of(fill.create(operands=[tile("mat"), tile("mat")])) is Pipe.MTE1
-    assert pipe_of(fill.create(operands=[tile("vec"), tile("vec")])) is Pipe.V
+@pytest.mark.parametrize(("place", "pipe"), [("mat", Pipe.MTE2), ("vec", Pipe.V)])
+def test_filling_and_padding_run_where_loads_to_l1_do(place: str, pipe: Pipe) -> None:
+    pad, fill = op_class("pto.tfillpad"), op_class("pto.texpands")
+    assert pipe_of(pad.create(operands=[tile(place), tile(place)])) is pipe
+    assert pipe_of(fill.create(operands=[value(f16), tile(place)])) is pipe
 
 
 def test_value_form_without_locations_runs_on_the_vector_pipe() -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .pipe import Pipe
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from .pipe import Pipe
 
 Places = tuple[str | None, ...]
 
@@ -48,5 +48,7 @@ class FormCase:
 
 IDLE_SCRATCH_ON_A5 = FormCase(targets=("a5",), unused=("tmp",))
 """The a5 header takes the scratch tile for compatibility with a2a3 and does not touch it."""
+FILL_OF_L1 = FormCase(at={"dst": ("mat",)}, pipe=Pipe.MTE2)
+"""The pipe that loads into L1 also fills it: ``TEXPANDS_MAT`` and ``TFILLPAD_MAT`` in the events of the headers."""
 SEVERAL_PIPES_ON_A2A3 = FormCase(targets=("a2a3",), self_ordered=True)
 """A macro of several pipes on a2a3, with an order between these and the scalar unit."""
