@@ -67,14 +67,19 @@ def folders_of(tree: Path, path: Path, target: str) -> list[str]:
     return run_time_folders(tree, target, runtime)
 
 
+def target_of(tree: Path, path: Path) -> str:
+    """The chip that a kernel is for, as its path or its text says."""
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    names = [part for one in path.relative_to(tree).with_suffix("").parts for part in one.split("_")]
+    is_a5 = "PTO_URMA_SUPPORTED" in text or any(name == "a5" or name.startswith("kirin") for name in names)
+    return "a5" if is_a5 else "a2a3"
+
+
 def translate(kernel: Kernel) -> Kernel:
     """A row with its ``outcome``: ``translated``, or what refuses it, with the ``reason``."""
     tree = Path(kernel["tree"])
     path = tree / kernel["path"]
-    text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    names = [part for one in path.relative_to(tree).with_suffix("").parts for part in one.split("_")]
-    is_a5 = "PTO_URMA_SUPPORTED" in text or any(name == "a5" or name.startswith("kirin") for name in names)
-    target = "a5" if is_a5 else "a2a3"
+    target = target_of(tree, path)
     options = CppOptions(
         None, target, ("MEMORY_BASE",) if target == "a2a3" else (), tuple(folders_of(tree, path, target))
     )

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.placement import element_of, location
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType, bit_width, shape_of
@@ -52,6 +53,13 @@ HEADER_DTYPES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     ),
 }
 """For each chip family: operations, and element types that the headers have beyond those of the dialect."""
+
+HEADER_ATOMICS: dict[str, dict[str, frozenset[str]]] = {
+    "a5": {"add": frozenset(("bf16",)), "max": frozenset(("ui32",)), "min": frozenset(("ui32",))},
+    "a2a3": {"add": frozenset(("bf16", "i16", "i8"))},
+}
+"""For each chip family: what a scatter does with an element of a table, and the types that the headers do it with
+beyond those of the dialect."""
 
 
 def header_advice(rule: str, op: Operation, at: object, family: str) -> str | None:
@@ -175,6 +183,12 @@ def _has_packed_scales(op: Operation, at: SSAValue, family: str) -> bool:
     return element_of(at) in ("i64", "ui64")
 
 
+def _is_combined(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a scatter combines elements as the headers of a chip do."""
+    mode = op.attributes.get("scatterAtomicOp")
+    return isinstance(mode, EnumAttr) and element_of(at) in HEADER_ATOMICS[family].get(mode.value, ())
+
+
 def _is_any(op: Operation, at: SSAValue, family: str) -> bool:
     return True
 
@@ -193,6 +207,7 @@ _FORMS: dict[tuple[str, str], Callable[[Operation, SSAValue, str], bool]] = {
     ("tinsert-pair", ANY): _is_inserted_in_boxes,
     ("textract-pair", ANY): _is_extracted_in_boxes,
     ("tile-lowprec", "pto.ttrans"): _is_transposed,
+    ("mgs-atomic", "pto.mscatter"): _is_combined,
     ("part-bounds", ANY): _is_empty,
     ("tload-types", ANY): _is_empty,
     ("pipe-epilogue", "pto.set_quant_vector"): _has_packed_scales,
@@ -210,4 +225,4 @@ _WITHOUT_SCRATCH: dict[str, frozenset[tuple[str, str, str | None]]] = {
 are left out, because the headers round them twice."""
 _SCRATCH = frozenset(("tile-tmp-shape", "tile-tmp-size"))
 
-__all__ = ["ADVICE", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "header_advice"]
+__all__ = ["ADVICE", "HEADER_ATOMICS", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "header_advice"]
