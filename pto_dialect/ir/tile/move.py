@@ -30,6 +30,10 @@ class ConvertingMoveOp(
     result = opt_result_def(ANY)
 
 
+UB_TO_L1_ON_A5 = FormCase(targets=("a5",), at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.MTE3)
+"""A copy below the operations of tiles (``copy_ubuf_to_cbuf``)."""
+
+
 class TMovOp(
     ConvertingMoveOp,
     name="pto.tmov",
@@ -41,6 +45,7 @@ class TMovOp(
         FormCase(at={"src": ("mat",), "dst": ("scaling",)}, elements={"src": ("f8E8M0",)}, pipe=Pipe.MTE1),
         FormCase(at={"src": ("mat",), "dst": ("scaling",)}, pipe=Pipe.FIX),
         FormCase(at={"src": ("mat",), "dst": ("left", "right", "bias")}, pipe=Pipe.MTE1),
+        UB_TO_L1_ON_A5,
         # The workspace of the reordering of MX scales.
         FormCase(at={"fp": ("vec",)}, scratch=("fp",)),
     ),
@@ -66,6 +71,7 @@ class TExtractOp(
     forms=(
         FormCase(at={"src": ("mat",)}, pipe=Pipe.MTE1),
         FormCase(at={"src": ("acc",)}, pipe=Pipe.FIX),
+        UB_TO_L1_ON_A5,
         FormCase(at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.FIX),
     ),
 ):
@@ -84,7 +90,7 @@ class TInsertOp(
     in_place=("dst",),
     forms=(
         FormCase(at={"src": (None, "vec"), "dst": (None, "vec")}, pipe=Pipe.V),
-        FormCase(targets=("a5",), at={"src": ("vec",), "dst": ("mat",)}, pipe=Pipe.MTE3),
+        UB_TO_L1_ON_A5,
     ),
 ):
     """dst[indexRow + i, indexCol + j] = src[i,j], the rest of dst is kept; an accumulator source passes the fixpipe."""

@@ -3,7 +3,8 @@
 The vector unit of a2a3 is a pipeline: an operation on data that an earlier one still reads or writes needs a barrier on
 V, or on all pipes, or flags to another pipe and back between the two. Transfers of one pipe start in order and may
 overlap, so of two that write one location either may end last; but a transfer between ranks ends when its stores are
-complete. The vector unit of a5 and the cube unit work in order.
+complete. A fill of L1 waits for no memory: the instruction set's tests load over it at once. The vector unit of a5 and
+the cube unit work in order.
 Source: docs/reference/instrumentation.md, "Order of events".
 """
 
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.ir.sync import comm
+from pto_dialect.ir.tile.move import PaddingOp
+from pto_dialect.ir.tile.scalar import TExpandsOp
 
 from ..report.describe import bytes_text
 from ..report.findings import Finding
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 _STORES = ("PIPE_MTE3", "PIPE_FIX")
 _LOADS = ("PIPE_MTE2",)
+_FILLS = (PaddingOp, TExpandsOp)
 
 
 @checks_arguments(
@@ -74,9 +78,12 @@ def check(
         causes[key] = None
         if are_atomic(observer, event, context) or (vector and _streamed(kind, event, context, observer)):
             continue
-        if thread.pipe in _LOADS and events.read_since(event):
-            # Readers of them are ordered, or in a race of their own.
-            continue
+        if thread.pipe in _LOADS:
+            if isinstance(observer.sites[log.site[event]].op, _FILLS):
+                continue
+            if events.read_since(event):
+                # Readers of them are ordered, or in a race of their own.
+                continue
         rule = "sync-mte3-reorder" if thread.pipe == "PIPE_MTE3" else "race-same-pipe"
         known = causes[key] = observer.findings.known(rule, observer.sites[log.site[event]], observer.sites[mark.site])
         if known is not None:

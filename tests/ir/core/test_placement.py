@@ -44,13 +44,13 @@ def tmov_pipe(source: str, destination: str) -> Pipe:
         return Pipe.MTE1
     if source == "mat" and destination == "scaling":
         return Pipe.FIX
-    return Pipe.V
+    return Pipe.MTE3 if (source, destination) == ("vec", "mat") else Pipe.V
 
 
 def textract_pipe(source: str, destination: str) -> Pipe:
-    if source == "acc" or (source, destination) == ("vec", "mat"):
-        return Pipe.FIX
-    return Pipe.MTE1 if source == "mat" else Pipe.V
+    if (source, destination) == ("vec", "mat"):
+        return Pipe.MTE3
+    return {"acc": Pipe.FIX, "mat": Pipe.MTE1}.get(source, Pipe.V)
 
 
 def tinsert_pipe(source: str, destination: str) -> Pipe:
@@ -67,8 +67,9 @@ def test_moves(source: str, destination: str) -> None:
     assert pipe_of(moved("pto.tinsert", src, dst)) is tinsert_pipe(source, destination)
 
 
-def test_insertion_into_l1_uses_the_fixpipe_on_the_older_chip() -> None:
-    assert pipe_of(moved("pto.tinsert", tile("vec"), tile("mat")), "a2a3") is Pipe.FIX
+@pytest.mark.parametrize("name", ["pto.tinsert", "pto.textract"])
+def test_windows_in_l1_use_the_fixpipe_on_the_older_chip(name: str) -> None:
+    assert pipe_of(moved(name, tile("vec"), tile("mat")), "a2a3") is Pipe.FIX
 
 
 def test_mx_scales_move_over_mte1() -> None:
