@@ -39,6 +39,7 @@ STRICTER = {
     "dma-dst-align": "the address is not aligned",
     "fb-bt-capacity": "the transfer is larger than its memory",
     "capacity-static": "the tile is larger than its memory",
+    "capacity-live": "tiles that are needed at the same time are larger than their memory",
     "mask-granularity": "the mask has another width than the vectors",
     "vmi-mask-lanes": "the mask has other lanes than the vectors",
     "view-layout": "the layout contradicts constant strides",
