@@ -118,6 +118,31 @@ def test_types_that_the_headers_have_are_warnings(element: str, statement: str, 
     assert re.search(r"warning: (src0?|dst) of T\w+ has element type \w+ \[tile-dtype\]", result.stderr)
 
 
+SELECTION = """
+    Tile<TileType::Vec, uint32_t, 4, 8> mask;
+    Tile<TileType::Vec, uint32_t, 1, 16> scratch;
+    TASSIGN(mask, 0x3000);
+    TASSIGN(scratch, 0x4000);
+    TCMP(mask, x, y, CmpMode::GT);
+    pipe_barrier(PIPE_V);
+    TSEL(z, mask, x, y, scratch)"""
+
+
+def test_a_comparison_packs_words(tmp_path: Path) -> None:
+    """The larger of two numbers by a comparison and a selection."""
+    a, b = [k * 37 % 101 - 50 for k in range(128)], [k * 53 % 89 - 40 for k in range(128)]
+    kernel = written(tmp_path, "int32_t", SELECTION)
+    arguments = ["--arg", "out=zeros:i32:128", "--out", f"out={tmp_path / 'out.npy'}", "--target", "a5", "--sanitize"]
+    for name, values in (("a", a), ("b", b)):
+        np.save(tmp_path / f"{name}.npy", np.array(values, np.int32))
+        arguments += ["--arg", f"{name}={tmp_path / f'{name}.npy'}"]
+    result = CliRunner().invoke(pto_run, [kernel, *arguments])
+    assert result.exit_code == 0, result.stderr
+    assert np.load(tmp_path / "out.npy").tolist() == list(map(max, a, b))
+    assert "warning: dst of TCMP holds packed bits and must be i8, found ui32 [tile-cmp-dst]" in result.stderr
+    assert checked(kernel, "a2a3").exit_code == 1
+
+
 def test_the_printed_program_is_refused(tmp_path: Path) -> None:
     """It is for the compiler of the dialect."""
     kernel = written(tmp_path, "int64_t", "TADD(z, x, y)")

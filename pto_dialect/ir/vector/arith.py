@@ -87,7 +87,7 @@ class VShrOp(MaskedBinaryOp, name="pto.vshr"):
 
 
 class VPreluOp(MaskedBinaryOp, name="pto.vprelu"):
-    """lane i = lhs[i] > 0 ? lhs[i] : lhs[i]·rhs[i]."""
+    """lane i = lhs[i] ≥ 0 ? lhs[i] : lhs[i]·rhs[i]."""
 
 
 class VAddsOp(MaskedScalarOp, name="pto.vadds"):
@@ -107,7 +107,7 @@ class VMinsOp(MaskedScalarOp, name="pto.vmins"):
 
 
 class VLreluOp(MaskedScalarOp, name="pto.vlrelu"):
-    """lane i = input[i] > 0 ? input[i] : input[i]·scalar."""
+    """lane i = input[i] ≥ 0 ? input[i] : input[i]·scalar."""
 
 
 class VShlsOp(MaskedScalarOp, name="pto.vshls"):

@@ -108,14 +108,14 @@ class VmiVAxpyOp(VmiMaskedOp, name="pto.vmi.vaxpy", shape=Shape.GENERIC):
 
 
 class VmiVLreluOp(VmiMaskedOp, name="pto.vmi.vlrelu", shape=Shape.GENERIC):
-    """lane i = x[i] > 0 ? x[i] : slope·x[i]."""
+    """lane i = x[i] ≥ 0 ? x[i] : slope·x[i]."""
 
     x = operand_def(VMI_VREG)
     slope = operand_def(FLOAT)
 
 
 class VmiVPreluOp(VmiMaskedOp, name="pto.vmi.vprelu"):
-    """lane i = x[i] > 0 ? x[i] : alpha[i]·x[i]."""
+    """lane i = x[i] ≥ 0 ? x[i] : alpha[i]·x[i]."""
 
     x = alpha = operand_def(VMI_VREG)
 

@@ -189,6 +189,11 @@ def _is_combined(op: Operation, at: SSAValue, family: str) -> bool:
     return isinstance(mode, EnumAttr) and element_of(at) in HEADER_ATOMICS[family].get(mode.value, ())
 
 
+def _packs_words(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether the bits of a comparison are packed into words of 32 bits."""
+    return family == "a5" and element_of(at) in ("i32", "ui32")
+
+
 def _is_any(op: Operation, at: SSAValue, family: str) -> bool:
     return True
 
@@ -203,6 +208,7 @@ _FORMS: dict[tuple[str, str], Callable[[Operation, SSAValue, str], bool]] = {
     ("tile-scalar-type", ANY): _is_own_number,
     ("tile-tmp-dtype", "pto.tpartargmax"): _has_short_positions,
     ("tile-tmp-dtype", "pto.tpartargmin"): _has_short_positions,
+    ("tile-cmp-dst", "pto.tcmp"): _packs_words,
     ("hist-form", ANY): _has_more_filters,
     ("tinsert-pair", ANY): _is_inserted_in_boxes,
     ("textract-pair", ANY): _is_extracted_in_boxes,

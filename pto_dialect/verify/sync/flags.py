@@ -35,7 +35,7 @@ def check_flag_pipes(op: Operation, ctx: Context) -> None:
     if source == target:
         name = enumerator(op, "src_pipe")
         ctx.report(
-            "sync-same-pipe", op, f"{op.name} has {name} at both ends; work of one pipe is in order anyway", at=name
+            "sync-same-pipe", op, f"{op.name} has {name} at both ends; pto.barrier orders the work of one pipe", at=name
         )
 
 

@@ -109,6 +109,24 @@ def check_compare_destination(t: TileOperands) -> Iterator[Finding]:
         yield t.finding("tile-cmp-dst", cell("/E"), "dst", message)
 
 
+_AS_EQUALITY: Final = ("lt", "le", "gt", "ge")
+
+
+@relation("pto.tcmp", "pto.tcmps")
+def check_compared_integers(t: TileOperands) -> Iterator[Finding]:
+    """Checks for integers that the instructions of a2a3 compare in another way than the mode says."""
+    src, mode = t.tile("src0") or t.tile("src"), t.enumerator("cmpMode") or "eq"
+    if src is None:
+        return
+    help = "convert them to f32 with pto.tcvt, which is exact up to 2^24"
+    if signless(src.element) == "i32" and mode in _AS_EQUALITY:
+        message = f"{t.op_name} of i32 compares for equality on a2a3, not with {mode}"
+        yield t.finding("tile-cmp-integers", cell("W/"), "src0" if t.tile("src0") else "src", message, help)
+    elif signless(src.element) == "i16" and t.op_name == "pto.tcmps":
+        message = f"{t.op_name} of {src.element} compares the bits as f16 on a2a3: negative zeros and NaN differ"
+        yield t.finding("tile-cmp-integers", cell("W/"), "src", message, help)
+
+
 @relation("pto.tsel", "pto.tsels")
 def check_selection_mask(t: TileOperands) -> Iterator[Finding]:
     """Checks a mask with one bit for each element."""

@@ -131,12 +131,31 @@ def compare_mode(op: PtoOp) -> Callable[..., Any]:
     return COMPARISONS[attr.value if isinstance(attr, EnumAttr) else "eq"]
 
 
+def comparison_on_chip(op: PtoOp, fmt: Format, g: Generator) -> Callable[..., Any]:
+    """Returns the comparison that the instructions of the target make.
+
+    The headers of a2a3 compare integers of 32 bits for equality whatever the mode, but for ``ne``, and those of 16 bits
+    with a number as the halves that have the same bits (docs/reference/tiles.md, "Elementwise").
+    """
+    compare = compare_mode(op)
+    if g.profile.arch != "a2a3" or g.options.backend == "vpto":
+        return compare
+    if fmt.name in ("i16", "ui16"):
+        return lambda a, b: compare(_as_halves(a), _as_halves(b))
+    return COMPARISONS["eq"] if fmt.name == "i32" and compare is not COMPARISONS["ne"] else compare
+
+
+def _as_halves(numbers: Any) -> Array:
+    return np.asarray(numbers).astype(np.uint16).view(np.float16)
+
+
 @kernel("pto.tcmp")
 def tcmp(op: PtoOp, g: Generator) -> None:
     """The bits of src0 compared with src1, packed row by row."""
     a, b, dst = tile_operand(op, g, "src0"), tile_operand(op, g, "src1"), g.destination(op)
     tile_format(dst, g)
-    instruction = CompareRows(compare_mode(op), tile_format(a, g), "tcmp")
+    fmt = tile_format(a, g)
+    instruction = CompareRows(comparison_on_chip(op, fmt, g), fmt, "tcmp")
     g.call(instruction, a, b, dst, pipe=g.pipe(op))
 
 
@@ -147,7 +166,7 @@ def tcmps(op: PtoOp, g: Generator) -> None:
     fmt = tile_format(src, g)
     tile_format(dst, g)
     value = number(g, named(op, "scalar"), fmt)
-    compare = compare_mode(op)
+    compare = comparison_on_chip(op, fmt, g)
     repeats = g.options.backend == "vpto"
     instruction = CompareRepeats(compare, fmt) if repeats else CompareRows(compare, fmt, "tcmps")
     g.call(instruction, src, value, dst, pipe=g.pipe(op))

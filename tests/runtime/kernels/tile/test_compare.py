@@ -102,9 +102,7 @@ def test_number_comparison_fills_the_valid_region_of_the_mask_with_vpto() -> Non
 
 
 @pytest.mark.parametrize(("target", "backend"), [("a2a3", None), ("a2a3", "vpto"), ("a5", None), ("a5", "emitc")])
-@pytest.mark.parametrize(
-    ("element", "mode"), [(e, "eq") for e in ("i8", "i16", "i32", "f16")] + [("f32", m) for m in MODES]
-)
+@pytest.mark.parametrize(("element", "mode"), [(e, "eq") for e in ("i8", "i32", "f16")] + [("f32", m) for m in MODES])
 def test_tile_and_number_by_rows_with_emitc(element: str, mode: str, target: str, backend: Backend | None) -> None:
     a, _ = pairs(element)
     scalar = number(a[2, 0], element)
@@ -170,3 +168,41 @@ def test_comparison_and_selection_agree() -> None:
         tile("t", "ui8", np.zeros((16, 64))), tile("d", "f32", a),
     )  # fmt: skip
     same(found["d"], np.maximum(a, b))
+
+
+def mask_of(bits: np.ndarray) -> np.ndarray:
+    """Bit c mod 8 of byte c div 8 of each row, in rows of 32 bytes."""
+    image = np.zeros((len(bits), 32), np.uint8)
+    for r, c in np.ndindex(*bits.shape):
+        image[r, c // 8] |= int(bits[r, c]) << (c % 8)
+    return image
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("number_of", [False, True], ids=["tiles", "number"])
+def test_words_are_compared_for_equality_on_a2a3(mode: str, number_of: bool) -> None:
+    """The instructions of a2a3 have no order of 32-bit integers; ``ne`` inverts the bits of ``eq``."""
+    a, b = np.array([[3, 4, 5, -4]], np.int32), np.full((1, 4), 4, np.int32)
+    other = ("pto.tcmps", "%s", "i32") if number_of else ("pto.tcmp", "%b", "{b}")
+    found = run(
+        f"{other[0]} ins(%a, {other[1]} {{cmpMode = #pto<cmp {mode}>}} : {{a}}, {other[2]}) outs(%d : {{d}})",
+        tile("a", "i32", a), tile("b", "i32", b), tile("d", "i8", np.zeros((1, 32))), scalars={"s": ("i32", 4)},
+        target="a2a3", verify=False,
+    )["d"]  # fmt: skip
+    same(found.view(np.uint8), mask_of(a != b if mode == "ne" else a == b))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("element", ["i16", "ui16"])
+def test_a_number_and_words_of_16_bits_are_halves_on_a2a3(element: str, mode: str) -> None:
+    """0x8000 is -0.0, 0xFFFF is NaN, 0x3C00 is 1.0 and 0xBC00 is -1.0."""
+    bits = np.array([0x0000, 0x8000, 0xFFFF, 0x3C00, 0xBC00, 0x7C00], np.uint16)
+    as_floats = [0.0, -0.0, float("nan"), 1.0, -1.0, float("inf")]
+    a = bits.view(np.int16 if element == "i16" else np.uint16).reshape(1, -1)
+    for k, scalar in enumerate(a[0].tolist()):
+        found = run(
+            f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : {{a}}, {element}) outs(%d : {{d}})",
+            tile("a", element, a), tile("d", "i8", np.zeros((1, 32))), scalars={"s": (element, scalar)},
+            target="a2a3", verify=False,
+        )["d"]  # fmt: skip
+        same(found.view(np.uint8), mask_of(np.array([[MODES[mode](one, as_floats[k]) for one in as_floats]])))
