@@ -110,21 +110,26 @@ def check_compare_destination(t: TileOperands) -> Iterator[Finding]:
 
 
 _AS_EQUALITY: Final = ("lt", "le", "gt", "ge")
+_TO_FLOATS: Final = "convert them to f32 with pto.tcvt, which is exact up to 2^24"
 
 
 @relation("pto.tcmp", "pto.tcmps")
-def check_compared_integers(t: TileOperands) -> Iterator[Finding]:
-    """Checks for integers that the instructions of a2a3 compare in another way than the mode says."""
-    src, mode = t.tile("src0") or t.tile("src"), t.enumerator("cmpMode") or "eq"
-    if src is None:
-        return
-    help = "convert them to f32 with pto.tcvt, which is exact up to 2^24"
-    if signless(src.element) == "i32" and mode in _AS_EQUALITY:
+def check_compared_words(t: TileOperands) -> Iterator[Finding]:
+    """Checks for 32-bit integers that a2a3 compares in another way than the mode says."""
+    name = "src0" if t.tile("src0") else "src"
+    src, mode = t.tile(name), t.enumerator("cmpMode")
+    if src is not None and signless(src.element) == "i32" and mode in _AS_EQUALITY:
         message = f"{t.op_name} of i32 compares for equality on a2a3, not with {mode}"
-        yield t.finding("tile-cmp-integers", cell("W/"), "src0" if t.tile("src0") else "src", message, help)
-    elif signless(src.element) == "i16" and t.op_name == "pto.tcmps":
+        yield t.finding("tile-cmp-integers", cell("W/"), name, message, _TO_FLOATS)
+
+
+@relation("pto.tcmps")
+def check_compared_halves(t: TileOperands) -> Iterator[Finding]:
+    """Checks for 16-bit integers, which a2a3 compares with a number as if they were floats."""
+    src = t.tile("src")
+    if src is not None and signless(src.element) == "i16":
         message = f"{t.op_name} of {src.element} compares the bits as f16 on a2a3: negative zeros and NaN differ"
-        yield t.finding("tile-cmp-integers", cell("W/"), "src", message, help)
+        yield t.finding("tile-cmp-integers", cell("W/"), "src", message, _TO_FLOATS)
 
 
 @relation("pto.tsel", "pto.tsels")
