@@ -25,6 +25,7 @@ from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.insert_sync.insert import ordered
+from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.loops.copies import put
 from pto_dialect.passes.loops.stretches import flat
 from pto_dialect.verify.engine.rule import read_rules
@@ -37,6 +38,8 @@ from .loops import COLUMNS, ROWS, BlockNumbers, NotResizedError, Panels, check_s
 KEEP = "keep"
 AXES = {"rows": ROWS, "columns": COLUMNS}
 _INDEX = IndexType()
+_BLOCK = 16
+"""Rows, and at least columns, of the blocks of a tile of the cube core."""
 _RULES = read_rules("passes")
 UNCHANGED = _RULES["resize-panels-unchanged"]
 SLOTS = _RULES["resize-panels-slots"]
@@ -105,15 +108,15 @@ def _plan(module: ModuleOp, axis: int, new: int) -> _Plan:
     old = loops[0].size
     for panels in loops:
         for op in check_tiles(panels, links, numbers):
-            _check_tiles_of(op, links, old)
+            _check_tiles_of(op, links, old, new)
         for op in walk(panels.loop):
-            _check_tiles_of(op, links, old)
+            _check_tiles_of(op, links, old, new)
     check_arrays(module, loops)
     return _Plan(loops, links, slots_of(module, links.queues(), loops), old, new)
 
 
-def _check_tiles_of(op: Operation, links: Links, old: int) -> None:
-    """Checks that tiles of a panel have its size."""
+def _check_tiles_of(op: Operation, links: Links, old: int, new: int) -> None:
+    """Checks that tiles of a panel have its size, and may have another one."""
     for value in (*op.operands, *op.results):
         kind = value.type
         if not isinstance(kind, TileBufType) or not links.is_panel(value):
@@ -123,6 +126,12 @@ def _check_tiles_of(op: Operation, links: Links, old: int) -> None:
             raise NotResizedError(op, f"a tile of the panel has other {_name(links.axis)} than {old}")
         if links.axis == COLUMNS and (kind.blayout, kind.slayout) == ("col_major", "none_box"):
             raise NotResizedError(op, "a tile of the panel lies in columns")
+        if kind.slayout != "none_box" and new % _BLOCK:
+            raise NotResizedError(
+                op, f"a tile of the panel consists of blocks of {_BLOCK}, which {new} is no multiple of"
+            )
+        if links.axis == COLUMNS and new * bytes_of(kind.element) % ROW_BYTES:
+            raise NotResizedError(op, f"{new} columns of a tile of the panel are no multiple of {ROW_BYTES} bytes")
 
 
 # ---------------------------------------------------------------- changes

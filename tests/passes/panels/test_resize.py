@@ -224,6 +224,24 @@ def test_both_kinds_of_cores(target: str, columns: int) -> None:
     assert np.allclose(data["y"], wanted, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("file", "call", "reason"),
+    [
+        (
+            "int8_dequant_gemm/per_group.pto",
+            "resize-panels{columns=16}",
+            "16 columns of a tile of the panel are no mult",
+        ),
+        ("lowering/gemm_tiles.pto", "resize-panels{rows=8}", "blocks of 16, which 8 is no multiple of"),
+    ],
+)
+def test_sizes_that_no_tile_has(file: str, call: str, reason: str) -> None:
+    text = (FOLDER / file).read_text(encoding="utf-8")
+    found, (message,) = resized(text, call)
+    assert reason in message
+    assert found == print_module(parse(text))
+
+
 def test_sorted_rows() -> None:
     """Rows that are sorted one after the other: the loop over them has the rows of the panel."""
     text = (FOLDER / "topk_routing" / "topk_routing.pto").read_text(encoding="utf-8")
