@@ -4,8 +4,8 @@
 
 CSV has the columns ``repo``, ``path``, ``producer``, ``expects`` (``ok``, or ``refusal`` of the verifier), ``stale``
 (``yes`` for programs that their own release refuses), ``has_expected_text`` and ``text_sha256``: of the text that
-MLIR's bindings print, read and printed by this package. A TREE is ``REPO=FOLDER``. Each program runs in a child process
-of its own, with at most ``--seconds``.
+MLIR's bindings print, read and printed by this package. A TREE is ``REPO=FOLDER``, or ``REPO=FOLDER@RELEASE`` where the
+programs are for a release of the reference. Each program runs in a child process, with at most ``--seconds``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from typing import NamedTuple
 
 from pto_dialect import api
 from pto_dialect.diagnostics.refused import RefusedProgram
-from pto_dialect.integrations.builders import install
+from pto_dialect.integrations.builders import RELEASE, install
+from pto_dialect.targets.release import ATTRIBUTE
 
 
 class Outcome(NamedTuple):
@@ -36,12 +37,14 @@ class Outcome(NamedTuple):
     error: str
 
 
-def run_program(path: Path, seconds: int) -> Outcome:
-    """Runs a program in a child process."""
+def run_program(path: Path, seconds: int, release: str) -> Outcome:
+    """Runs a program in a child process; an empty ``release`` is the newest."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
+        if release:
+            os.environ[RELEASE] = release
         signal.alarm(seconds)
         outcome = _run_here(path)
         with os.fdopen(writer, "wb") as stream:
@@ -70,9 +73,11 @@ def _run_here(path: Path) -> Outcome:
 
 
 def normalize(text: str) -> str:
-    """Returns a program as this package prints it; empty for a text that is no program."""
+    """Returns a program as this package prints it, without a release; empty for a text that is no program."""
     try:
-        return api.print_module(api.parse(text))
+        module = api.parse(text)
+        module.attributes.pop(ATTRIBUTE, None)
+        return api.print_module(module)
     except RefusedProgram:
         return ""
 
@@ -105,12 +110,14 @@ def main() -> None:
     """Prints how many programs of each producer do what is stated, and why others do not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path, metavar="CSV")
-    parser.add_argument("trees", nargs="+", metavar="REPO=FOLDER")
+    parser.add_argument("trees", nargs="+", metavar="REPO=FOLDER[@RELEASE]")
     parser.add_argument("--producer", action="append", help="only these producers; by default bindings-builder")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--list", action="store_true", help="list the programs that fail")
     options = parser.parse_args()
-    trees = {repo: Path(folder).resolve() for repo, _, folder in (one.partition("=") for one in options.trees)}
+    stated = {repo: folder.partition("@") for repo, _, folder in (one.partition("=") for one in options.trees)}
+    trees = {repo: Path(folder).resolve() for repo, (folder, _, _) in stated.items()}
+    releases = {repo: release for repo, (_, _, release) in stated.items()}
     producers = options.producer or ["bindings-builder"]
     install(force=True, quiet=True)
     api.parse("func.func @f() { return }")
@@ -124,7 +131,7 @@ def main() -> None:
             continue
         key = f"{row['producer']} {row['repo']}"
         total[key] += 1
-        reason = judge(row, run_program(path, options.seconds), trees[row["repo"]])
+        reason = judge(row, run_program(path, options.seconds, releases[row["repo"]]), trees[row["repo"]])
         if not reason:
             passed[key] += 1
         else:

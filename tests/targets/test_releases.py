@@ -157,6 +157,15 @@ def test_templates_have_one_saturation_for_each_pair(release: str) -> None:
 
 
 def verdicts(body: str, release: str, target: str = "a5", arguments: str = "") -> list[tuple[str, str]]:
+    found = diagnostics(body, release, target, arguments)
+    return [(rule, message) for rule, message in found if rule.startswith("release-")]
+
+
+def rules_of(body: str, release: str, target: str, arguments: str) -> set[str]:
+    return {rule for rule, _ in diagnostics(body, release, target, arguments)}
+
+
+def diagnostics(body: str, release: str, target: str, arguments: str) -> list[tuple[str, str]]:
     stated = f'pto.release = "{release}", ' if release else ""
     text = (
         f'module attributes {{{stated}pto.target_arch = "{target}"}} {{\n  func.func @f({arguments}) {{\n{body}\n'
@@ -166,7 +175,7 @@ def verdicts(body: str, release: str, target: str = "a5", arguments: str = "") -
     assert module is not None and not found, found
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     verify_module(module, engine)
-    return [(d.rule, d.message) for d in engine.diagnostics if d.rule.startswith("release-")]
+    return [(d.rule, d.message) for d in engine.diagnostics]
 
 
 SOURCE, MASK = "!pto.tile_buf<vec, 8x256xf32>", "!pto.tile_buf<vec, 8x32xi8>"
@@ -200,6 +209,38 @@ def test_live_pops(name: str) -> None:
 def test_scalar_loads_are_removed_from_a_stated_release_only() -> None:
     assert [rule for rule, _ in verdicts(LOAD, "0.64", arguments=POINTER)] == ["release-refused"]
     assert verdicts(LOAD, "0.63", arguments=POINTER) == verdicts(LOAD, "", arguments=POINTER) == []
+
+
+TABLE, ROWS = "!pto.partition_tensor_view<32x32xi32>", "!pto.tile_buf<vec, 32x32xi32>"
+GATHER = f"    pto.mgather ins(%t, %i : {TABLE}, !pto.tile_buf<vec, 1x32xi32>) outs(%d : {ROWS})"
+GATHER_ARGUMENTS = f"%t: {TABLE}, %i: !pto.tile_buf<vec, 1x32xi32>, %d: {ROWS}"
+
+
+@pytest.mark.parametrize(("release", "refused"), [("0.44", False), ("0.60", False), ("0.63", True), ("", True)])
+def test_a_gather_without_its_mode(release: str, refused: bool) -> None:
+    assert ("mgs-coalesce" in rules_of(GATHER, release, "a5", GATHER_ARGUMENTS)) is refused
+
+
+FULL, COLUMN, NARROW = (f"!pto.tile_buf<vec, 32x{kind}>" for kind in ("32xf32", "1xf32, blayout=col_major", "16xf32"))
+EXPAND = f"    pto.{{}} ins(%a, %s, %t : {FULL}, {COLUMN}, {FULL}) outs(%d : {FULL})"
+EXPAND_ARGUMENTS = f"%a: {FULL}, %s: {COLUMN}, %t: {FULL}, %d: {FULL}"
+
+
+@pytest.mark.parametrize("op", ["trowexpandmax", "trowexpandmin", "trowexpandexpdif"])
+def test_a_scratch_of_row_expansions_on_a5(op: str) -> None:
+    body = EXPAND.format(op)
+    assert [rule for rule, _ in verdicts(body, "0.60", "a5", EXPAND_ARGUMENTS)] == ["release-refused"]
+    for release, target in (("0.63", "a5"), ("", "a5"), ("0.60", "a2a3")):
+        assert verdicts(body, release, target, EXPAND_ARGUMENTS) == []
+
+
+@pytest.mark.parametrize(("scratch", "release", "refused"), [
+    (NARROW, "0.44", 1), (FULL, "0.44", 0), (NARROW, "0.60", 0), (NARROW, "", 0),
+])  # fmt: skip
+def test_a_scratch_of_row_products(scratch: str, release: str, refused: int) -> None:
+    result = "!pto.tile_buf<vec, 32x32xf32, valid=32x1>"
+    body = f"    pto.trowprod ins(%a, %t : {FULL}, {scratch}) outs(%d : {result})"
+    assert len(verdicts(body, release, "a2a3", f"%a: {FULL}, %t: {scratch}, %d: {result}")) == refused
 
 
 def test_operations_of_one_dialect_only() -> None:

@@ -10,21 +10,31 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["VARIABLE", "install"]
+__all__ = ["RELEASE", "VARIABLE", "install"]
 
 VARIABLE = "PTO_BUILDERS"
 """Environment variable that has builders run on this package: ``1``, or ``force`` also where bindings are installed."""
+RELEASE = "PTO_BUILDERS_RELEASE"
+"""Environment variable with the release of the reference that modules are made for, where they state none."""
 
 _chosen: list[bool] = []
 """Whether this package is used, once that is decided."""
 
 
-def install(force: bool = False, quiet: bool = False) -> bool:
+def install(force: bool = False, quiet: bool = False, release: str | None = None) -> bool:
     """Replaces MLIR's bindings by modules of this package, from now on in this process; returns whether it did.
 
     Bindings that are installed are used instead unless ``force`` is set. A line on the standard error says which are
-    used, unless ``quiet`` is set.
+    used, unless ``quiet`` is set. ``release`` is the release of the reference that modules are made for, ``0.44`` to
+    the newest: its rules and defaults apply, and modules state it. Raises ``ValueError`` for another one. Source:
+    docs/reference/releases.md, "Choice of the release".
     """
+    if release is not None:
+        from pto_dialect.targets.release import release_named, unknown_release  # deferred: start-up
+
+        if release_named(release) is None:
+            raise ValueError(unknown_release(release))
+        os.environ[RELEASE] = release
     if _chosen and (_chosen[0] or not force):
         return _chosen[0]
     from .modules import find_installed, put_modules, start_installed  # deferred: start-up

@@ -18,7 +18,7 @@ PACKAGE = os.path.dirname(os.path.dirname(HERE))
 LIBRARY = os.path.dirname(os.__file__) + os.sep
 STUBS = os.path.join(HERE, "path")
 
-SANITIZE, SAVE = "--sanitize", "--save"
+SANITIZE, SAVE, RELEASES = "--sanitize", "--save", "--reference-release"
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
@@ -31,7 +31,10 @@ def main(arguments: list[str]) -> None:
         print(STUBS)
         return
     _check(parser, options)
-    install(force=options.force, quiet=options.quiet)
+    try:
+        install(force=options.force, quiet=options.quiet, release=options.release)
+    except ValueError as error:
+        parser.error(f"--reference-release: {error}")
     _pass_on("force" if options.force else "1")
     sys.argv = [options.file, *options.arguments]
     try:
@@ -55,6 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--force", action="store_true", help="use pto-dialect also where the bindings are installed")
     parser.add_argument("--quiet", action="store_true", help="do not say which bindings are used")
     parser.add_argument("--path", action="store_true", help="print the folder for PYTHONPATH that does the same")
+    parser.add_argument(
+        RELEASES, dest="release", metavar="RELEASE", help="make modules for a release of the reference, such as 0.60"
+    )
     parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
     parser.add_argument(SAVE, metavar="DIR", help="write each launch into a folder below DIR, with a launch file")
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
@@ -71,7 +77,7 @@ def _with_checks(arguments: list[str]) -> list[str]:
     while position < len(made) and made[position].startswith("-"):
         if made[position] == SANITIZE:
             made[position] = f"{SANITIZE}=all"
-        position += 2 if made[position] == SAVE else 1
+        position += 2 if made[position] in (SAVE, RELEASES) else 1
     return made
 
 

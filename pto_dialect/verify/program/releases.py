@@ -19,6 +19,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.release import ATTRIBUTE, CHANGES, Release, known_releases, release_named
 
 from ..engine.context import Context
+from ..tile.facts import statically_differ
 
 
 def check_release(module: Operation, ctx: Context) -> None:
@@ -83,6 +84,20 @@ def _pops_before_free(op: PtoOp, ctx: Context) -> bool:
     return before is not None and _action(before) == "pop"
 
 
+def _has_scratch_on_a5(op: PtoOp, ctx: Context) -> bool:
+    """Returns whether an operation on a5 has a scratch."""
+    return ctx.profile.arch == "a5" and find(op, "tmp") is not None
+
+
+def _has_other_scratch(op: PtoOp, ctx: Context) -> bool:
+    """Returns whether the valid region of the scratch is known, and not that of the source."""
+    scratch, source = (value and value.type for value in (find(op, "tmp"), find(op, "src")))
+    if not isinstance(scratch, TileBufType) or not isinstance(source, TileBufType):
+        return False
+    pairs = ((scratch.valid_rows, source.valid_rows), (scratch.valid_cols, source.valid_cols))
+    return any(statically_differ(one, other) for one, other in pairs)
+
+
 def _action(op: Operation) -> QueueRole | None:
     action = action_of(op)
     return None if action is None else action.role
@@ -98,6 +113,8 @@ _VERDICTS: dict[str, Callable[[PtoOp, Context], bool]] = {
     "tcmp-packed-mask": _has_packed_mask,
     "live-pops": _pops_before_free,
     "scalar-memory": lambda op, ctx: True,
+    "expand-scratch": _has_scratch_on_a5,
+    "product-scratch": _has_other_scratch,
 }
 """Whether the verdict of a change concerns an operation."""
 _CONCERNED = {

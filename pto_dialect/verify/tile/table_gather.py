@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
+from pto_dialect.analysis.release import release_of
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.remedies.order import missing_entry
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.attributes import EnumAttr
@@ -19,7 +21,7 @@ from pto_dialect.targets.tile_dtypes import MGATHER_INDEX, MSCATTER_ATOMIC
 
 from ..engine.checks import checks
 from ..engine.context import Context, element_of
-from ..engine.rule import TRIPLES
+from ..engine.rule import STRUCTURE, TRIPLES
 from .facts import Tile, statically_differ
 from .relations import ALWAYS, Finding, TileOperands, relation, unless
 
@@ -127,18 +129,12 @@ def check_indices(t: TileOperands) -> Iterator[Finding]:
         yield t.finding("mgs-index", ALWAYS, "idx", message)
 
 
-@relation("pto.mgather")
-def check_gather_mode(t: TileOperands) -> Iterator[Finding]:
-    """Checks whether rows or elements are gathered; in the value form the types decide."""
-    if not t.enumerator("coalesce") and not t.value_form:
-        yield t.finding(
-            "mgs-coalesce",
-            ALWAYS,
-            None,
-            "pto.mgather states its coalesce mode",
-            _ADD_MODE,
-            remedies=(missing_entry(_MODE),),
-        )
+@checks(STRUCTURE, "pto.mgather")
+def check_gather_mode(op: Operation, ctx: Context) -> None:
+    """Checks whether rows or elements are gathered; in the value form, and in older releases, the types decide."""
+    if not enumerator(op, "coalesce") and not op.results and release_of(op).has("gather-mode"):
+        message = "pto.mgather states its coalesce mode"
+        ctx.report("mgs-coalesce", op, message, help=_ADD_MODE, remedies=(missing_entry(_MODE),))
 
 
 @relation("pto.mscatter")

@@ -187,3 +187,30 @@ def test_program_may_ask_for_ptodsl(tmp_path: Path) -> None:
     script.write_text("import importlib.util\nprint(importlib.util.find_spec('ptodsl'))\n")
     ended = run(*RUN, str(script))
     assert ended.stdout == "None\n"
+
+
+GATHER = """\
+from ptoas.mlir.ir import Context, Location, Module
+
+with Context(), Location.unknown():
+    empty = Module.create()
+    module = Module.parse(
+        "func.func @f(%t: !pto.partition_tensor_view<32x32xi32>, %i: !pto.tile_buf<vec, 1x32xi32>, "
+        "%d: !pto.tile_buf<vec, 32x32xi32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} { "
+        "pto.mgather ins(%t, %i : !pto.partition_tensor_view<32x32xi32>, !pto.tile_buf<vec, 1x32xi32>) "
+        "outs(%d : !pto.tile_buf<vec, 32x32xi32>) return }"
+    )
+    print(empty.operation.attributes["pto.release"], module.operation.attributes["pto.release"])
+"""
+
+
+def test_modules_are_made_for_a_release_of_the_reference(tmp_path: Path) -> None:
+    """The newest release refuses a gather that does not state its mode."""
+    script = tmp_path / "build.py"
+    script.write_text(GATHER)
+    newest = run(*RUN, "--quiet", str(script))
+    assert newest.returncode == 1 and "pto.mgather states its coalesce mode [mgs-coalesce]" in newest.stderr
+    older = run(*RUN, "--quiet", "--reference-release", "0.60", str(script))
+    assert (older.returncode, older.stdout) == (0, '"0.60" "0.60"\n'), older.stderr
+    unknown = run(*RUN, "--quiet", "--reference-release", "0.99", str(script))
+    assert unknown.returncode == 2 and "'0.99' is no known release of the reference" in unknown.stderr

@@ -15,7 +15,7 @@ from .context import Context, Location, need_location
 from .operations import Operation, operation_of, view_of
 from .parts import PartOfProgram
 from .printing import text_of
-from .reading import read_module
+from .reading import read_module, state_release
 from .structure import CONTEXT, Block, context_of, operation_in
 
 
@@ -35,6 +35,7 @@ class Module(PartOfProgram):
         del made.location
         locate(made, where)
         setattr(made, CONTEXT, where.context)
+        state_release(made)
         return Module(made)
 
     @staticmethod

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+import os
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from pto_dialect.diagnostics.refused import RefusedProgram
+from pto_dialect.targets.release import ATTRIBUTE
 
+from .. import RELEASE
 from .context import Context, need_context
 from .errors import refused
 from .structure import CONTEXT
@@ -24,5 +28,13 @@ def read_module(text: str | bytes, context: Context | None) -> ModuleOp:
     except RefusedProgram as error:
         raise refused(error.diagnostics) from None
     setattr(made, CONTEXT, of)
+    state_release(made)
     verify(made)
     return made
+
+
+def state_release(module: ModuleOp) -> None:
+    """Has a module that states no release of the reference state the one that the environment names."""
+    release = os.environ.get(RELEASE)
+    if release and ATTRIBUTE not in module.attributes:
+        module.attributes[ATTRIBUTE] = StringAttr(release)
