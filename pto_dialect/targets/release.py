@@ -13,7 +13,7 @@ from pto_dialect.versions import NEWEST_RELEASE
 
 ATTRIBUTE: Final = "pto.release"
 """Attribute of a module that names its release."""
-OLDEST: Final = "0.44"
+OLDEST: Final = "0.27"
 NEWEST: Final = NEWEST_RELEASE
 """The releases with known behaviour; those in between were not all published."""
 
@@ -79,28 +79,28 @@ CHANGES: Final[dict[str, Change]] = {
         "a client's notes on its change to 0.64",
     ),
     "gather-mode": Change(
-        Release(63),
+        Release(60),
         "refused",
         ("pto.mgather",),
         "one row or column of indices gathers rows, one for each element of the destination gathers elements",
         "pto.mgather states its coalesce mode",
-        "0.44 and 0.60 have no such mode; tests of August 2026 refuse programs without it",
+        "0.27 and 0.44 have no such mode; tests of 0.60 refuse programs without it",
     ),
     "expand-scratch": Change(
-        Release(63),
+        Release(60),
         "accepted",
         ("pto.trowexpandexpdif", "pto.trowexpandmax", "pto.trowexpandmin"),
         "on a5 they have no scratch",
         "on a5, too, they may have one",
-        "0.44 and 0.60 refuse it",
+        "0.27 and 0.44 refuse it, 0.60 does not",
     ),
     "product-scratch": Change(
-        Release(60),
+        Release(44),
         "accepted",
         ("pto.trowprod",),
         "the scratch has the valid region of the source",
         "the scratch may have another valid region",
-        "0.44 refuses it, 0.60 does not",
+        "0.27 refuses it, 0.44 does not",
     ),
     "newer-dialect": Change(
         Release(60),

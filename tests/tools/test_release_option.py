@@ -85,7 +85,7 @@ def test_settings_that_name_no_release(program: Path, text: str) -> None:
     Path("pto.toml").write_text(f"reference-release = {text}\n")
     found = CliRunner().invoke(pto_opt, ["k.pto"])
     assert found.exit_code == 2
-    assert "pto.toml:1:1: error:" in found.output and "known are 0.44 to 0.64" in found.output
+    assert "pto.toml:1:1: error:" in found.output and "known are 0.27 to 0.64" in found.output
 
 
 def test_launch_files(program: Path) -> None:
@@ -99,14 +99,14 @@ def test_launch_files(program: Path) -> None:
     assert found.exit_code == 1
     Path("1.launch.toml").write_text('program = "k.pto"\nreference-release = "0.1"\n')
     found = CliRunner().invoke(pto_run, ["1.launch.toml"])
-    assert found.exit_code == 2 and "1.launch.toml:2:" in found.output and "known are 0.44 to 0.64" in found.output
+    assert found.exit_code == 2 and "1.launch.toml:2:" in found.output and "known are 0.27 to 0.64" in found.output
 
 
 @pytest.mark.parametrize("command", [pto_opt, pto_run])
 def test_an_unknown_release_is_an_error_of_the_command_line(program: Path, command: object) -> None:
     found = CliRunner().invoke(command, ["k.pto", "--reference-release", "0.70"])  # pyright: ignore[reportArgumentType]
     assert found.exit_code == 2
-    assert "'0.70' is no known release of the reference; known are 0.44 to 0.64" in found.output
+    assert "'0.70' is no known release of the reference; known are 0.27 to 0.64" in found.output
 
 
 def test_the_option_is_written_to_the_module(program: Path) -> None:

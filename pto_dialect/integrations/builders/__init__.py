@@ -25,7 +25,7 @@ def install(force: bool = False, quiet: bool = False, release: str | None = None
     """Replaces MLIR's bindings by modules of this package, from now on in this process; returns whether it did.
 
     Bindings that are installed are used instead unless ``force`` is set. A line on the standard error says which are
-    used, unless ``quiet`` is set. ``release`` is the release of the reference that modules are made for, ``0.44`` to
+    used, unless ``quiet`` is set. ``release`` is the release of the reference that modules are made for, ``0.27`` to
     the newest: its rules and defaults apply, and modules state it. Raises ``ValueError`` for another one. Source:
     docs/reference/releases.md, "Choice of the release".
     """

@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quiet", action="store_true", help="do not say which bindings are used")
     parser.add_argument("--path", action="store_true", help="print the folder for PYTHONPATH that does the same")
     parser.add_argument(
-        RELEASES, dest="release", metavar="RELEASE", help="make modules for a release of the reference, such as 0.60"
+        RELEASES, dest="release", metavar="RELEASE", help="make modules for a release of the reference, such as 0.44"
     )
     parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
     parser.add_argument(SAVE, metavar="DIR", help="write each launch into a folder below DIR, with a launch file")
