@@ -70,8 +70,9 @@ def test_fill_without_a_flag_from_its_pipe_is_a_race(tmp_path: Path) -> None:
     assert "[race-raw]" in found
 
 
-def test_load_into_l1_outside_of_branches_is_for_the_cube_core(tmp_path: Path) -> None:
-    assert run(tmp_path, BOTH="TLOAD(matrix, source)", CUBE=LOADED) == (0, "")
+@pytest.mark.parametrize("both", ["TLOAD(matrix, source)", "TFILLPAD(matrix, matrix); TLOAD(matrix, source)"])
+def test_what_fills_l1_outside_of_branches_is_for_the_cube_core(both: str, tmp_path: Path) -> None:
+    assert run(tmp_path, BOTH=both, CUBE=LOADED) == (0, "")
 
 
 def test_tile_of_the_unified_buffer_moves_to_l1_on_mte3(tmp_path: Path) -> None:
@@ -79,3 +80,17 @@ def test_tile_of_the_unified_buffer_moves_to_l1_on_mte3(tmp_path: Path) -> None:
     signal = "set_intra_block(PIPE_MTE3, 1)"
     code, found = run(tmp_path, CUBE="wait_intra_block(PIPE_MTE1, 1)", VECTOR=moved + signal)
     assert (code, "race" in found) == (0, False), found
+
+
+NARROW = """\
+    Tile<TileType::Mat, half, 32, 32, BLayout::RowMajor, 32, COLUMNS> narrow;
+    GlobalTensor<half, Shape<1, 1, 1, 32, COLUMNS>, Stride<1024, 1024, 1024, 32, 1>> part(in);
+    TASSIGN(narrow, 0);
+    TLOAD(narrow, part)"""
+
+
+@pytest.mark.parametrize(("columns", "rule"), [(30, ""), (17, ""), (16, "mem-uninit"), (15, "mem-uninit")])
+def test_load_completes_the_last_32_bytes_of_a_row_of_l1(columns: int, rule: str, tmp_path: Path) -> None:
+    """Rows have two units of 32 bytes; a load of 16 columns or fewer leaves the second one as it was."""
+    code, found = run(tmp_path, CUBE=f"{NARROW.replace('COLUMNS', str(columns))}; {LOADED}")
+    assert (code, found.count("[mem-uninit]")) == (3 if rule else 0, 1 if rule else 0), found

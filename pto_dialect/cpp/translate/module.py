@@ -38,7 +38,7 @@ Translate = Callable[[Call, Emitter], str | None]
 _ASSEMBLY = re.compile(r"^(?:__)?asm(?:__)?\b", re.MULTILINE)
 _OPERATION = re.compile(r"\s*pto\.t\w+ ins\(|\s*pto\.t\w+ outs\(")
 _WAITING = re.compile(r"pto\.(?:sync|syncall|set_intra|wait_intra|barrier)\b")
-_LOAD = re.compile(r"\s*pto\.tload ")
+_FILL = re.compile(r"\s*pto\.(?:tload|tfillpad|texpands) ")
 _TILE = re.compile(r"!pto\.tile_buf<(?:loc=)?(\w+)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_$.]")
 _UNSAFES = re.compile(r"[^A-Za-z0-9_$.]+")
@@ -184,10 +184,11 @@ class _Translated(NamedTuple):
         other, own = ({"cube"}, "vector") if self.part.core == "vector" else ({"vector"}, "cube")
         return other in memories and not any(own in found for found in memories)
 
-    def without_loads_of_the_other_core(self) -> _Translated:
-        """Returns the function without loads into memories that its core does not reach, which do nothing there."""
+    def without_fills_of_the_other_core(self) -> _Translated:
+        """Returns the function without loads and fills of memories that its core does not reach: the headers compile
+        them for the other core alone."""
         other = "cube" if self.part.core == "vector" else "vector"
-        body = [line for line in self.body if not (_LOAD.match(line) and self._memories(line) == {other})]
+        body = [line for line in self.body if not (_FILL.match(line) and self._memories(line) == {other})]
         return self._replace(body=body)
 
     def is_like(self, other: _Translated) -> bool:
@@ -224,7 +225,7 @@ def _without_idle_core(functions: Sequence[_Translated]) -> list[_Translated]:
     busy = [function for function in functions if not function.is_idle]
     if not busy or any(function.reads_subblock for function in busy):
         busy = list(functions)
-    return [function.without_loads_of_the_other_core() for function in busy] if len(busy) > 1 else busy
+    return [function.without_fills_of_the_other_core() for function in busy] if len(busy) > 1 else busy
 
 
 @contextmanager

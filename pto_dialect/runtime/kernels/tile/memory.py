@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..cube.fixpipe_tile import AccumulatorOut
 
 AnyTile = Tile | ValueTile
+UNIT = 32
+"""Bytes that a transfer into L1 fills as a whole."""
 
 
 def pad_value(fmt: Format, pad: int, backend: Backend | None) -> Any:
@@ -47,13 +49,17 @@ def pad_value(fmt: Format, pad: int, backend: Backend | None) -> Any:
 
 
 class Load:
-    """dst valid region = elements of the view; a pad kind fills the rest of the loaded rows."""
+    """dst valid region = elements of the view; a pad kind fills the rest of the loaded rows.
+
+    ``completes`` has it write 0 up to the end of the last 32 bytes of each row, or of each column of a tile by columns.
+    """
 
     label = "tload"
 
-    def __init__(self, fmt: Format, backend: Backend | None = None) -> None:
+    def __init__(self, fmt: Format, backend: Backend | None = None, completes: bool = False) -> None:
         self.fmt = fmt
         self.backend: Backend | None = backend
+        self.completes = completes
 
     def __call__(self, source: GmTensor, dst: AnyTile) -> None:
         """Loads ``source`` into the valid region of ``dst``. Raises ``Fault`` (``tload-count``) for packed numbers
@@ -77,6 +83,19 @@ class Load:
                 return
             fill = dst.view.window(0, values.shape[1], values.shape[0], dst.cols - values.shape[1])
             fill.fill(pad_value(dst.fmt, dst.pad, self.backend))
+        elif self.completes:
+            assert isinstance(dst, Tile)
+            self._complete(dst, *values.shape)
+
+    @staticmethod
+    def _complete(dst: Tile, rows: int, cols: int) -> None:
+        unit = UNIT // dst.fmt.bytes
+        if dst.layout.kind == "DN":
+            rest = min(-rows % unit, dst.rows - rows)
+            dst.view.window(rows, 0, rest, cols).fill(0)
+        else:
+            rest = min(-cols % unit, dst.cols - cols)
+            dst.view.window(0, cols, rows, rest).fill(0)
 
     def load_part(self, source: GmParts, distance: int, dst: Tile) -> None:
         """Loads, of elements that are not packed, the part of ``source`` that starts ``distance`` elements after its
@@ -85,6 +104,7 @@ class Load:
         if (
             values is None
             or dst.pad
+            or self.completes
             or values.dtype != dst.fmt.storage
             or values.shape != (dst.valid_rows, dst.valid_cols)
         ):
@@ -260,6 +280,16 @@ def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValu
             raise g.error("unmodelled", message, op)
 
 
+def completes_units(tile: Any, g: Generator) -> bool:
+    """Whether a load completes the last 32 bytes of each row, as the headers of a5 do in L1 for tiles without boxes."""
+    if g.profile.arch != "a5" or g.options.backend == "vpto" or not isinstance(tile, t.TileBufType):
+        return False
+    fmt = element_format(tile, g)
+    along = tile.valid_cols if tile.blayout == "row_major" else tile.valid_rows
+    is_plain = tile.loc == "mat" and tile.slayout == "none_box" and not fmt.is_packed
+    return is_plain and (along < 0 or along * fmt.bytes % UNIT != 0)
+
+
 @kernel("pto.tload")
 def tload(op: PtoOp, g: Generator) -> None:
     """dst = elements of a view of global memory; a pad kind fills the rest of the loaded rows."""
@@ -274,8 +304,9 @@ def tload(op: PtoOp, g: Generator) -> None:
     if dst in g.held:
         _load_held(dst, source, g)
         return
-    load = Load(element_format(dst.type, g), g.options.backend)
-    if view is not None and isinstance(source.type, t.ShapedView) and not getattr(dst.type, "pad", 0):
+    load = Load(element_format(dst.type, g), g.options.backend, completes_units(dst.type, g))
+    rest = getattr(dst.type, "pad", 0) or load.completes
+    if view is not None and isinstance(source.type, t.ShapedView) and not rest:
         if part is not None:
             g.call(load_part, *part, view, pipe=Pipe.MTE2)
         else:

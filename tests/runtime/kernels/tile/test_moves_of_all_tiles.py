@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from run_time_tiles import held, refused, table, value
 
-from pto_dialect.runtime.kernels.tile.memory import load_part, load_view, store_part, store_view
+from pto_dialect.runtime.kernels.tile.memory import Load, load_part, load_view, store_part, store_view
 from pto_dialect.runtime.kernels.tile.move import Move, converted
 from pto_dialect.runtime.memory.gm_parts import GmParts
 from pto_dialect.runtime.memory.layout import tile_layout
@@ -158,3 +158,20 @@ def test_loads_without_a_conversion(part: bool) -> None:
     assert (load(view(4, 8), np.zeros((2, 16), np.float32)).reshape(-1) == wanted).all()
     bits = load(view(4, 8), np.zeros((4, 8), np.int32))
     assert (bits.view(np.float32).reshape(-1) == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("layout", "valid"), [("rows", (4, 30)), ("rows", (4, 33)), ("rows", (4, 64)), ("columns", (30, 4))]
+)
+def test_a_load_that_completes_units_of_32_bytes(layout: str, valid: tuple[int, int]) -> None:
+    rows, cols = (4, 64) if layout == "rows" else (64, 4)
+    tile = held(rows, cols, "i8", layout=ORDERS[layout])
+    tile.view.write(np.full((rows, cols), 7, np.int8))
+    tile.set_valid(*valid)
+    numbers = np.arange(valid[0] * valid[1]).astype(np.int8).reshape(valid)
+    Load(format_of("i8"), None, completes=True)(table(*valid, "i8"), tile)
+    wanted = np.full((rows, cols), 7, np.int8)
+    end = [-(-size // 32) * 32 if size > 4 else size for size in valid]
+    wanted[: end[0], : end[1]] = 0
+    wanted[: valid[0], : valid[1]] = numbers
+    assert np.array_equal(tile.view.read(), wanted)
