@@ -25,12 +25,8 @@ _LEAF = re.compile(
     |\bunknown\b""",
     re.VERBOSE,
 )
-_NESTED = re.compile(
-    r"""\0\s*\(\s*\1\s*\)                                       # a name of another location
-    |\bcallsite\s*\(\s*\1\s*at\s*\1\s*\)
-    |\bfused\s*\[\s*\1(?:\s*,\s*\1)*\s*\]""".replace(r"\1", "\x01"),
-    re.VERBOSE,
-)
+_TOKEN = re.compile(r"fused\b|callsite\b|at\b|\S")
+_OPENING = {")": "(", "]": "["}
 
 
 def location_end(text: str, start: int) -> int | None:
@@ -60,7 +56,24 @@ def is_location(text: str) -> bool:
         return False
     inside = _COMMENT.sub(" ", _STRING.sub("\0", inside))
     inside = _LEAF.sub("\x01", _METADATA.sub("fused", inside))
-    count = 1
-    while count:
-        inside, count = _NESTED.subn("\x01", inside)
-    return inside.strip() == "\x01"
+    stack: list[str] = []
+    for token in _TOKEN.findall(inside):
+        stack.append(token)
+        if token in _OPENING and not _reduce(stack, _OPENING[token]):
+            return False
+    return stack == ["\x01"]
+
+
+def _reduce(stack: list[str], opening: str) -> bool:
+    """Replaces the location that ends with the last token by one token; returns whether it is one."""
+    stack.pop()
+    parts: list[str] = []
+    while stack and stack[-1] not in "([":
+        parts.append(stack.pop())
+    if len(stack) < 2 or stack.pop() != opening:
+        return False
+    kind = stack.pop()
+    stack.append("\x01")
+    if kind == "fused" and opening == "[":
+        return bool(parts) and all(part == ("," if place % 2 else "\x01") for place, part in enumerate([*parts, ","]))
+    return parts == {"callsite": ["\x01", "at", "\x01"], "\0": ["\x01"]}.get(kind) and opening == "("

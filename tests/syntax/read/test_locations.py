@@ -56,12 +56,28 @@ def test_locations_of_mlir_are_read(inside: str) -> None:
         'callsite("a" at)',
         '"a"()',
         "unknown unknown",
+        'fused["a",]',
+        'fused[,"a"]',
+        'fused("a")',
+        'fused["a"',
+        'fused["a")',
+        'callsite["a" at "b"]',
+        'callsite("a" at "b" at "c")',
+        '"a"["b"]',
+        '["a"]',
         "\x01",
     ],
 )
 def test_other_text_is_no_location(inside: str) -> None:
     assert not is_location(f"loc({inside})")
     assert said(f"func.func @f() {{\n  return loc({inside})\n}}\n")[:1] == ["2: this is no location"]
+
+
+def test_time_grows_with_the_length_alone() -> None:
+    """Each of 20,000 lists has the next one; one pass for each would take hours."""
+    deep = "fused[" * 20_000 + '"a"' + ', "b"]' * 20_000
+    assert is_location(f"loc({deep})")
+    assert not is_location(f"loc({deep}])")
 
 
 def test_an_open_string_ends_in_its_line() -> None:
