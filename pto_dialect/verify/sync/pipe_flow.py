@@ -207,6 +207,7 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
             help = "gm_slot_tensor" if find(init, "gm_slot_buffer") is not None else None
             ctx.report("pipe-split", op, message, at="split", severity=severity, help=help)
     queues = queues_of(init, ctx)
+    _check_halves(init, users, ctx)
     peer = queues.peer(init)
     if peer is None:
         return
@@ -216,6 +217,36 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
         notes = notes_at("the other end is here", place)
         message = "the other end of this queue has " + ("split entries" if mine else "whole entries")
         ctx.report("pipe-split", init, message, notes=notes, severity=Severity.WARNING)
+
+
+_HALVES = {1: "rows", 2: "columns", 3: "rows", 4: "columns"}
+"""What an entry is split by."""
+
+
+def _check_halves(init: Operation, users: list[Operation], ctx: Context) -> None:
+    """Reports an end that splits entries by rows where the other end does so by columns."""
+    queues = queues_of(init, ctx)
+    peer = queues.peer(init)
+    others = [] if peer is None else queues.users(peer)
+    if peer is None and (peer := queues.peer_of_handle(init)) is not None:
+        others = [use.operation for result in peer.results for use in result.uses]
+    for direction in (C2V, V2C):
+        mine, theirs = _halves(users, direction), _halves(others, direction)
+        if len(mine) == len(theirs) == 1 and mine.keys() != theirs.keys():
+            (half, op), (other_half, other) = *mine.items(), *theirs.items()
+            message = f"entries are split by {half} here, and by {other_half} at the other end"
+            notes = notes_at("the other end is here", span_of(other))
+            ctx.report("pipe-split", op, message, at="split", notes=notes, severity=Severity.WARNING)
+
+
+def _halves(users: list[Operation], direction: int) -> dict[str, Operation]:
+    """Returns what entries of a direction are split by, with the first transfer that does so."""
+    found: dict[str, Operation] = {}
+    for op in users:
+        action, way = action_of(op), integer_attribute(op, "split")
+        if action is not None and action.transfers and way in _HALVES and (action.direction or direction) == direction:
+            found.setdefault(_HALVES[way], op)
+    return found
 
 
 def _uneven_allowed(init: Operation, op: Operation, profile: Profile) -> bool:

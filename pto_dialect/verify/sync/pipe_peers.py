@@ -8,15 +8,36 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from pto_dialect.analysis.queues import action_of, definition, peer_function, queue_id, string_attribute
+from pto_dialect.analysis.queues import (
+    action_of,
+    definition,
+    direction_mask,
+    peer_function,
+    queue_id,
+    string_attribute,
+)
+from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.ir.sync.pipes import AicInitializePipeOp, AivInitializePipeOp, ImportReservedBufferOp, ReserveBufferOp
+from pto_dialect.ir.sync.pipes import (
+    AicInitializePipeOp,
+    AivInitializePipeOp,
+    ImportReservedBufferOp,
+    InitializeL2g2lPipeOp,
+    InitializeL2lPipeOp,
+    ReserveBufferOp,
+)
 
 from ..engine.context import Context
 
 BUFFERS = ("c2v_consumer_buf", "v2c_consumer_buf")
 _CORE_INITS = frozenset((AicInitializePipeOp, AivInitializePipeOp))
+_HANDLE_INITS = frozenset((InitializeL2g2lPipeOp, InitializeL2lPipeOp))
+
+
+def _flags(init: Operation) -> tuple[int, int]:
+    base = integer_attribute(init, "flag_base")
+    return -1 if base is None else base, direction_mask(init)
 
 
 class Queues:
@@ -27,6 +48,8 @@ class Queues:
         self.inits: dict[FuncOp, list[Operation]] = {}
         self.transfers: dict[FuncOp, list[Operation]] = {}
         self.imports: dict[tuple[str, FuncOp], list[Operation]] = {}
+        self.handles: dict[tuple[int, int], list[Operation]] = {}
+        """Initialisations of queues that are known by a handle, by their first flag and their directions."""
         self._ctx = ctx
         # Compare the class first, because isinstance is slow when the answer is no: this runs for every operation of a
         # program.
@@ -34,6 +57,8 @@ class Queues:
             for op in walk(function):
                 if type(op) in _CORE_INITS:
                     self.inits.setdefault(function, []).append(op)
+                elif type(op) in _HANDLE_INITS:
+                    self.handles.setdefault(_flags(op), []).append(op)
                 elif (action := action_of(op)) is not None and action.core is not None and action.transfers:
                     self.transfers.setdefault(function, []).append(op)
                 elif type(op) is ImportReservedBufferOp and (consumer := self.exporter(op)) is not None:
@@ -76,6 +101,13 @@ class Queues:
             others = self.inits.get(place, []) if place is not None else []
             found += [op for op in others if definition(find(op, buffer)) is imported]
         return found
+
+    def peer_of_handle(self, init: Operation) -> Operation | None:
+        """Returns the first end of a queue that is known by a handle, where ``init`` is the second one: the only other
+        one with its flags, in another function."""
+        ends = self.handles.get(_flags(init), []) if type(init) in _HANDLE_INITS else []
+        is_second = len(ends) == 2 and ends[1] is init and function_of(ends[0]) is not function_of(init)
+        return ends[0] if is_second else None
 
     def peer(self, init: Operation) -> Operation | None:
         """Returns the other end of a queue with an imported buffer, if there is exactly one."""
