@@ -15,6 +15,7 @@ from pto_dialect.cpp.options import CppOptions
 from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.passes.run import run_passes
@@ -131,6 +132,11 @@ class Course:
 
     def _emitted(self) -> str:
         """The C++ text after all passes, or, since instructions have none, of the source. Raises ``NotRun``."""
+        function = functions_of(self._passed(0)).get(self.entry)
+        if function is not None and any(
+            isinstance(one.type, TileBufType) for one in function.regions[0].blocks[0].args
+        ):
+            raise NotRun(f"@{self.entry} takes tiles, and a kernel in C++ takes pointers and numbers")
         for count in (len(self.passes), 0):
             try:
                 return emit_module(self._passed(count), self.name, self.target)

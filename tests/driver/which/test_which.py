@@ -67,6 +67,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 COURSE: list[stages.Course] = []
+CPP = stages.Course._cpp
+"""The stage that the fixture replaces."""
 
 
 @pytest.fixture
@@ -291,3 +293,12 @@ def test_another_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 0, result.output
     lines = {line.split()[0]: line.split()[1] for line in result.stdout.splitlines() if line}
     assert lines["plain"] == "same"
+
+
+def test_a_function_of_tiles_is_no_kernel_in_cpp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages.Course, "_cpp", CPP)
+    text = f"func.func @abs(%a: {TILE}) {{\n  pto.tabs ins(%a : {TILE}) outs(%a : {TILE})\n  return\n}}\n"
+    (folder / "abs.pto").write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(WHICH, [str(folder / "abs.pto"), "--arg", f"a={folder / 'x.npy'}"])
+    assert result.exit_code == 0, result.output
+    assert "cpp              not run  @abs takes tiles, and a kernel in C++ takes pointers and numbers" in result.stdout
