@@ -92,3 +92,21 @@ def test_aliases_end_with_their_program() -> None:
 )
 def test_wrong_aliases_are_reported_once(text: str, expected: list[str]) -> None:
     assert [rule for rule, *_ in parsed(text)[1]] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [("!b", 18), ("tuple<!b>", 24), ("memref<4x!b>", 27), ("(f32) -> !b", 27), ("tuple<tuple<f32, !b>>", 35)],
+)
+def test_an_alias_that_nothing_defines_is_an_error_inside_of_types(kind: str, column: int) -> None:
+    _, found = parsed(f"func.func @f(%x: {kind}) {{\n  return\n}}\n")
+    assert [(rule, line, at, message) for rule, line, at, message in found] == [
+        ("name-undefined", 1, column, "undefined type alias !b")
+    ]
+
+
+def test_aliases_of_each_other_are_not_defined() -> None:
+    _, found = parsed("!a = tuple<!b>\n!b = tuple<!a>\nfunc.func @f(%x: !a) {\n  return\n}\n")
+    assert [(rule, line, message) for rule, line, _, message in found] == [
+        ("name-undefined", 1, "undefined type alias !b")
+    ]

@@ -195,7 +195,20 @@ class TypeReader:
                 message, end = f"undefined type alias {result.data}", start + len(spelling)
                 self.report("name-undefined", message, start, end, help, remedies=mended)
                 return POISON
+        elif "!" in resolved[1:] and self._has_undefined_alias(resolved, spelling, start):
+            return POISON
         return result
+
+    def _has_undefined_alias(self, resolved: str, spelling: str, start: int) -> bool:
+        """Whether a type contains the alias of a type that nothing defines, which is reported."""
+        name = next((name for name in alias_uses(resolved) if name[0] == "!"), None)
+        if name is None:
+            return False
+        if name not in self.wrong_aliases:
+            at = start + max(spelling.find(name), 0)
+            length = len(name) if name in spelling else len(spelling)
+            self.report("name-undefined", f"undefined type alias {name}", at, at + length)
+        return True
 
     def poison_alias(self, token: Tok) -> None:
         """Records an incorrect definition of a type alias so that its uses are not errors as well."""
