@@ -48,11 +48,19 @@ def checked(kernel: str, target: str) -> Result:
     return CliRunner().invoke(pto_opt, [kernel, "--target", target, "--verify-only"])
 
 
-def result_of(kernel: str, folder: Path, a: list[int], b: list[int]) -> tuple[list[int], str]:
-    """What an instrumented run on a5 computes from 128 integers of 64 bits each, and what it reports."""
-    arguments = ["--arg", "out=zeros:i64:128", "--out", f"out={folder / 'out.npy'}", "--target", "a5", "--sanitize"]
+def result_of(kernel: str, folder: Path, a: list[int], b: list[int], bits: int = 64) -> tuple[list[int], str]:
+    """What an instrumented run on a5 computes from 128 integers of so many bits each, and what it reports."""
+    arguments = [
+        "--arg",
+        f"out=zeros:i{bits}:128",
+        "--out",
+        f"out={folder / 'out.npy'}",
+        "--target",
+        "a5",
+        "--sanitize",
+    ]
     for name, values in (("a", a), ("b", b)):
-        np.save(folder / f"{name}.npy", np.array(values, np.int64))
+        np.save(folder / f"{name}.npy", np.array(values, f"int{bits}"))
         arguments += ["--arg", f"{name}={folder / f'{name}.npy'}"]
     result = CliRunner().invoke(pto_run, [kernel, *arguments])
     assert result.exit_code == 0, result.stderr
@@ -132,14 +140,9 @@ def test_a_comparison_packs_words(tmp_path: Path) -> None:
     """The larger of two numbers by a comparison and a selection."""
     a, b = [k * 37 % 101 - 50 for k in range(128)], [k * 53 % 89 - 40 for k in range(128)]
     kernel = written(tmp_path, "int32_t", SELECTION)
-    arguments = ["--arg", "out=zeros:i32:128", "--out", f"out={tmp_path / 'out.npy'}", "--target", "a5", "--sanitize"]
-    for name, values in (("a", a), ("b", b)):
-        np.save(tmp_path / f"{name}.npy", np.array(values, np.int32))
-        arguments += ["--arg", f"{name}={tmp_path / f'{name}.npy'}"]
-    result = CliRunner().invoke(pto_run, [kernel, *arguments])
-    assert result.exit_code == 0, result.stderr
-    assert np.load(tmp_path / "out.npy").tolist() == list(map(max, a, b))
-    assert "warning: dst of TCMP holds packed bits and must be i8, found ui32 [tile-cmp-dst]" in result.stderr
+    found, reported = result_of(kernel, tmp_path, a, b, 32)
+    assert found == list(map(max, a, b))
+    assert "warning: dst of TCMP holds packed bits and must be i8, found ui32 [tile-cmp-dst]" in reported
     assert checked(kernel, "a2a3").exit_code == 1
 
 
