@@ -25,6 +25,7 @@ from .manual.prose import prose_of
 from .operation import operation_page
 from .page import Block, Code, Page, Picture, Section, Table, Text, code, plain, segments
 from .terms import terms
+from .type_keys import KEYS
 
 TERMS = (
     *(name.lower() for name in BY_NAME),
@@ -32,7 +33,7 @@ TERMS = (
     *("gm", "ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "vec", "mat", "left", "right", "acc", "bias", "scaling"),
     *("pto.ptr", "pto.tensor_view", "pto.partition_tensor_view", "pto.tile_buf", "pto.multi_tile_buf", "pto.tile"),
     *("pto.vreg", "pto.mask", "pto.align", "pto.vmi.vreg", "pto.vmi.mask", "pto.pipe", "pto.local_array", "pto.struct"),
-    *("loc", "dtype", "rows", "cols", "v_row", "v_col", "valid", "blayout", "slayout", "fractal", "pad", "compact"),
+    *KEYS,
     *("a2a3", "a5"),
 )
 """Terms with a page of their own; the others are in the reference."""

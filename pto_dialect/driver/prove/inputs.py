@@ -28,6 +28,7 @@ from ..run.value_text import Generated, Given
 
 SEEDS = (1, 2)
 ROOM = 4
+"""How many times as large the arrays are that hold entries of queues."""
 NUMBERS = (0, 1, 2, 3, 5)
 """Values of scalars besides the synthesized one: loops with these trip counts run zero times, once, often."""
 

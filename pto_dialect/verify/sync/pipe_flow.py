@@ -207,11 +207,15 @@ def _splits(init: Operation, users: list[Operation], ctx: Context) -> None:
             help = "gm_slot_tensor" if find(init, "gm_slot_buffer") is not None else None
             ctx.report("pipe-split", op, message, at="split", severity=severity, help=help)
     queues = queues_of(init, ctx)
-    _check_halves(init, users, ctx)
     peer = queues.peer(init)
     if peer is None:
+        other_end = queues.peer_of_handle(init)
+        if other_end is not None:
+            _check_halves(users, [use.operation for result in other_end.results for use in result.uses], ctx)
         return
-    mine, other = _is_unsplit(init, users), _is_unsplit(peer, queues.users(peer))
+    others = queues.users(peer)
+    _check_halves(users, others, ctx)
+    mine, other = _is_unsplit(init, users), _is_unsplit(peer, others)
     if mine is not None and other is not None and mine != other:
         place = span_of(peer)
         notes = notes_at("the other end is here", place)
@@ -223,13 +227,8 @@ _HALVES = {1: "rows", 2: "columns", 3: "rows", 4: "columns"}
 """What an entry is split by."""
 
 
-def _check_halves(init: Operation, users: list[Operation], ctx: Context) -> None:
-    """Reports an end that splits entries by rows where the other end does so by columns."""
-    queues = queues_of(init, ctx)
-    peer = queues.peer(init)
-    others = [] if peer is None else queues.users(peer)
-    if peer is None and (peer := queues.peer_of_handle(init)) is not None:
-        others = [use.operation for result in peer.results for use in result.uses]
+def _check_halves(users: list[Operation], others: list[Operation], ctx: Context) -> None:
+    """Reports an end that splits entries by rows where the other end, which ``others`` use, does so by columns."""
     for direction in (C2V, V2C):
         mine, theirs = _halves(users, direction), _halves(others, direction)
         if len(mine) == len(theirs) == 1 and mine.keys() != theirs.keys():

@@ -37,7 +37,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize(
-    ("operation", "memories", "told"),
+    ("operation", "memories", "reason"),
     [
         ("mte_gm_ub", ("gm", "l1"), "its destination in l1 cannot be executed: it copies from gm to ub"),
         ("mte_gm_ub", ("l0c", "ub"), "its source in l0c cannot be executed: it copies from gm to ub"),
@@ -50,11 +50,11 @@ STATEMENTS = {
         ("copy_ubuf_to_cbuf", ("ub", "fb"), "its destination in fb cannot be executed: it copies from ub to l1"),
     ],
 )
-def test_another_memory_is_not_executed(operation: str, memories: tuple[str, str], told: str) -> None:
+def test_another_memory_is_not_executed(operation: str, memories: tuple[str, str], reason: str) -> None:
     s, d = (f"!pto.ptr<f32, {memory}>" for memory in memories)
     statement = f"pto.{operation} {STATEMENTS[operation].format(s=s, d=d)}"
     module = pto_dialect.parse(PROGRAM.format(s=s, d=d, statement=statement))
     with pytest.raises(ProgramError) as caught:
         pto_dialect.run(module, {})
-    assert f"error: pto.{operation} with {told} [unmodelled]" in str(caught.value)
+    assert f"error: pto.{operation} with {reason} [unmodelled]" in str(caught.value)
     assert caught.value.span is not None and caught.value.span.line == 10

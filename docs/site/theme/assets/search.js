@@ -89,7 +89,7 @@ class Ranker {
   search(question) {
     const wanted = new Set(this.words(question));
     const typed = question.trim().toLowerCase().replace(/^pto\./, "");
-    const cited = (question.match(IDENTIFIER) ?? []).filter((one) => FOREIGN.test(one)).map((one) => one.toLowerCase());
+    const cited = (question.match(IDENTIFIER) ?? []).filter((one) => FOREIGN.test(one)).map((one) => one.toLowerCase()).filter((one) => one !== typed);
     let total = 0;
     for (const one of wanted) total += this.weight(one);
     total ||= 1;
@@ -99,7 +99,7 @@ class Ranker {
       for (const one of wanted) found += entry.weights.has(one) ? this.rarity.get(one) * entry.weights.get(one) : 0;
       const matched = found ? found / total + CLOSENESS * this.closeness(entry, wanted) : 0;
       // Sums in another order differ in the last digits.
-      const elsewhere = cited.some((one) => one !== typed && (one === entry.key || entry.said.has(one))) ? CITED * entry.usual : 0;
+      const elsewhere = cited.some((one) => one === entry.key || entry.said.has(one)) ? CITED * entry.usual : 0;
       const score = Math.round((matched * entry.usual + this.named(entry, typed, total) + elsewhere) * 1e9) / 1e9;
       if (score) scored.push([score, entry]);
     }

@@ -100,7 +100,7 @@ def search(question: str, most: int = 8) -> list[Document]:
     """Documents that match ``question``, the best first; empty where no term of it is known."""
     wanted = frozenset(words_of(question))
     typed = question.strip().lower().removeprefix("pto.")
-    cited = frozenset(one.lower() for one in _IDENTIFIER.findall(question) if _is_foreign(one))
+    cited = frozenset(one.lower() for one in _IDENTIFIER.findall(question) if _is_foreign(one)) - {typed}
     weight = rarity()
     total = sum(weight.get(one, _UNKNOWN) for one in wanted) or 1.0
     scored: list[tuple[float, int, str, Document]] = []
@@ -108,7 +108,7 @@ def search(question: str, most: int = 8) -> list[Document]:
         found = sum(weight[one] * entry.weights[one] for one in wanted if one in entry.weights)
         score = found / total + _CLOSENESS * _closeness(entry, wanted) if found else 0.0
         score = score * entry.document.usual + _named(entry.document, entry.said, typed, total)
-        if not cited.isdisjoint({*entry.said, entry.document.key} - {typed}):
+        if entry.document.key in cited or not cited.isdisjoint(entry.said):
             score += _CITED * entry.document.usual
         if score:
             scored.append((-round(score, 9), len(entry.document.key), entry.document.key, entry.document))

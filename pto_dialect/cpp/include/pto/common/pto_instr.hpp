@@ -289,8 +289,7 @@ struct MrgSortExecutedNumList {
 PTO_INTERNAL void pto_read_executed(MrgSortExecutedNumList &executed)
 {
 #ifndef __PTO_AUTO__
-    set_flag(PIPE_V, PIPE_S, EVENT_ID0);
-    wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+    PtoSetWaitFlag<PIPE_V, PIPE_S>();
 #endif
     const uint64_t counts = static_cast<uint64_t>(get_vms4_sr());
     executed = {static_cast<uint16_t>(counts), static_cast<uint16_t>(counts >> 16), static_cast<uint16_t>(counts >> 32),
@@ -336,13 +335,11 @@ PTO_INTERNAL RecordEvent TSCATTER(PtoD &dst, PtoA &src, PtoI &indexes, Events &.
 {
     (events.Wait(), ...);
 #if defined(PTO_NPU_ARCH_A2A3) && !defined(__PTO_AUTO__)
-    set_flag(PIPE_V, PIPE_S, EVENT_ID0);
-    wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+    PtoSetWaitFlag<PIPE_V, PIPE_S>();
 #endif
     pto_detail::issue(PTO_NAMED("TSCATTER"), dst, src, indexes);
 #if defined(PTO_NPU_ARCH_A2A3) && !defined(__PTO_AUTO__)
-    set_flag(PIPE_S, PIPE_V, EVENT_ID0);
-    wait_flag(PIPE_S, PIPE_V, EVENT_ID0);
+    PtoSetWaitFlag<PIPE_S, PIPE_V>();
 #endif
     return {};
 }
