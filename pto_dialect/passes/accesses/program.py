@@ -14,8 +14,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of, is_read_unsigned, trip_count
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
-from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups, section_of
-from pto_dialect.ir.core.facts.operation_form import form_of, pipe_of
+from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec, operand_groups, section_of
+from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of, pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
@@ -28,6 +28,7 @@ from .pops import Pops
 from .setting import Iteration, Range
 
 MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionViewType, MemRefType)
+_MEMORY = frozenset(MEMORY)
 _ELEMENTS = (TGetValOp, TSetValOp)
 SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
@@ -88,7 +89,7 @@ class Reader:
             branches = [self._sequence(region.block, path, mine) for region in op.regions if region.blocks]
             has_items = any(branch.items for branch in branches)
             return Choice(op, branches, len(branches) < 2) if has_items else None
-        if op.regions and not isinstance(op, PtoOp):
+        if op.regions and not is_pto(op):
             if has_role(op, Role.SCALAR):
                 return None
             raise UnsupportedError(op, f"{op.name} is not followed")
@@ -96,7 +97,7 @@ class Reader:
             raise UnsupportedError(op, "calls are not followed; inline the function first")
         if not mine:
             return None
-        return self._leaf(op, path) if isinstance(op, PtoOp) else self._scalar(op, path)
+        return self._leaf(op, path) if is_pto(op) else self._scalar(op, path)
 
     def _loop(self, op: Operation, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
         if isinstance(op, WhileOp):
@@ -157,7 +158,7 @@ class Reader:
         if loaded:
             return Leaf(op, NUMBER[Pipe.MTE2], (), loaded, path=path)
         pipe = form.pipe
-        reads, writes = self._accesses(op)
+        reads, writes = self._accesses(op, form)
         if has_role(op, Role.JOINS) or form.self_ordered:
             return Leaf(op, SCALAR, reads, writes, True, path=path)
         if op_spec(type(op)).pipes:
@@ -170,7 +171,8 @@ class Reader:
         if pipe is None or not (reads or writes):
             return None
         shows, learns = signals and bool(reads), signals and bool(writes)
-        return Leaf(op, NUMBER[pipe], reads, writes, False, shows, learns, path, stores_asynchronously(op, self.arch))
+        asynchronous = pipe is Pipe.S and stores_asynchronously(op, self.arch)
+        return Leaf(op, NUMBER[pipe], reads, writes, False, shows, learns, path, asynchronous)
 
     def _scope(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """A region that one pipe runs as one instruction."""
@@ -179,22 +181,23 @@ class Reader:
         reads: list[MemoryLocation] = []
         writes: list[MemoryLocation] = []
         for inner in walk(op):
-            if isinstance(inner, PtoOp):
-                more = self._accesses(inner)
+            if is_pto(inner):
+                more = self._accesses(inner, form_of(inner, self.arch))
                 reads += more[0]
                 writes += more[1]
         return Leaf(op, NUMBER[Pipe.V], tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), path=path)
 
-    def _accesses(self, op: PtoOp) -> tuple[tuple[MemoryLocation, ...], tuple[MemoryLocation, ...]]:
-        form = form_of(op, self.arch)
+    def _accesses(
+        self, op: PtoOp, form: OperationForm
+    ) -> tuple[tuple[MemoryLocation, ...], tuple[MemoryLocation, ...]]:
         groups = operand_groups(op)
         results = [value for value in op.results if isinstance(value.type, TileBufType)] if form.writes_results else []
+        offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
 
         def places(names: tuple[str, ...]) -> Iterator[MemoryLocation]:
             for name in names:
                 for value in groups.get(name, ()):
-                    if isinstance(value.type, MEMORY):
-                        offset = groups["offset"] if isinstance(op, _ELEMENTS) else ()
+                    if type(value.type) in _MEMORY:
                         yield from self.places.element(value, *offset) if offset else self.places.of(value)
 
         writes = (*places(form.writes), *(location for value in results for location in self.places.of(value)))

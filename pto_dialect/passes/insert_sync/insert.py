@@ -18,7 +18,7 @@ from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.roles import Role, has_role, roles_of
+from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
 from pto_dialect.passes.accesses.locations import HandleLocations
@@ -34,7 +34,6 @@ from .write import write
 _RULES = read_rules("passes")
 UNSUPPORTED = _RULES["insert-sync-unsupported"]
 NOT_SYNCHRONIZED = _RULES["insert-sync-left-alone"]
-_SETS_FLAG = Role.PIPES | Role.SETS
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,11 @@ def ordered(function: Operation) -> bool:
 
 def own_flag(function: Operation) -> Operation | None:
     """The first flag or lock of a function."""
-    flags = (op for op in walk(function) if _SETS_FLAG in roles_of(op) or has_role(op, Role.LOCK))
-    return next(flags, None)
+    return next((op for op in walk(function) if has_role(op, Role.LOCK) or _sets_flag(op)), None)
+
+
+def _sets_flag(op: Operation) -> bool:
+    return has_role(op, Role.PIPES) and has_role(op, Role.SETS)
 
 
 def _left_alone(flag: Operation) -> Diagnostic:
