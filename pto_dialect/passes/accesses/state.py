@@ -56,6 +56,28 @@ class Access(NamedTuple):
         assert stop is not None
         return [one for one in known if (at := one.location).start < start or (end := at.stop) is None or end > stop]
 
+    def beside(self, known: Sequence[Access]) -> Sequence[Access]:
+        """Those of ``known``, all of the memory and root of this read, that are not reads by the same pipe of bytes
+        which all belong to this one too."""
+        location, pipe = self.location, self.leaf.pipe
+        if not (location.sides or location.whole):
+            return known
+        if location.sides or location.root != "bytes":
+            mine = [one for one in known if not one.writes and one.leaf.pipe == pipe]
+            gone = {*map(id, mine)}.difference(map(id, self.outside(mine)))
+            return [one for one in known if id(one) not in gone] if gone else known
+        start, stop = location.start, location.stop
+        assert stop is not None
+        return [
+            one
+            for one in known
+            if one.writes
+            or one.leaf.pipe != pipe
+            or (at := one.location).start < start
+            or (end := at.stop) is None
+            or end > stop
+        ]
+
 
 Gone = TypeVar("Gone", bound="State")
 """A state that a function is followed with."""
@@ -104,6 +126,11 @@ class State:
             earlier += done
         self.done = state.done
         return self
+
+    @property
+    def active(self) -> Iterable[int]:
+        """The pipes that do something."""
+        return range(COUNT) if self.users is None else self.users.pipes
 
     def clocks(self) -> Clocks:
         """The clocks as they are now."""
@@ -198,11 +225,7 @@ class State:
             if own:
                 known = [*(one for one in known if one.number != access.number or one.writes), *own]
         elif not keep_reads:
-            pipe = access.leaf.pipe
-            mine = [one for one in known if not one.writes and one.leaf.pipe == pipe]
-            if mine and len(outside := access.outside(mine)) < len(mine):
-                retained = set(map(id, outside))
-                known = [one for one in known if one.writes or one.leaf.pipe != pipe or id(one) in retained]
+            known = access.beside(known)
         if self.users is not None and len(known) >= self.limits.get(key, self.few):
             known = self._open(known, self.users, location.space)
             self.limits[key] = len(known) + self.few
@@ -296,10 +319,17 @@ def branch_states(choice: Choice, state: Gone, follow: Callable[[items.Sequence,
     return ways
 
 
+def after_one(before: State, way: State) -> State:
+    """``way`` as the state after ``before``, of which it was a copy and from which no other path leads."""
+    way.issue_all(before.active)
+    way.limits = before.limits
+    return way.after(before)
+
+
 def merged(before: State, ways: list[State]) -> State:
     """The join of states on alternative paths, all of them copies of ``before`` with different ids."""
     state = before.copy()
-    pipes = range(COUNT) if before.users is None else before.users.pipes
+    pipes = before.active
     for way in ways:
         # The scalar unit issues all later operations, with its knowledge from this path.
         way.issue_all(pipes)
@@ -327,9 +357,10 @@ def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iter
     now = state.now
     for source, last in enumerate(before):
         paths = [(way.clock, way.done[source]) for way in ways]
-        if not any(done for _, done in paths):
-            for target in pipes:
-                least = min([clock[target][source] for clock, _ in paths]) if last else last
+        if not any([done for _, done in paths]):
+            # Of a pipe that has done nothing yet, nothing can be missing.
+            for target in pipes if last else ():
+                least = min([clock[target][source] for clock, _ in paths])
                 state.clock[target][source] = least if least < last else now
             continue
         for target in pipes:

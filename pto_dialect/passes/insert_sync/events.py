@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Self
 
-from pto_dialect.passes.accesses.items import SCALAR, Choice, Flag, Loop, Sequence, UnsupportedError
+from pto_dialect.passes.accesses.items import SCALAR, Choice, Flag, Loop, Sequence, UnsupportedError, Users
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State
 
@@ -30,8 +30,8 @@ class _TokenState(State):
     __slots__ = ("pending", "waited")
     WIDTH = 2 * COUNT
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, users: Users | None) -> None:
+        super().__init__(users)
         self.pending: dict[Flag, None] = {}
         self.waited: dict[tuple[int, int], dict[Flag, int]] = {}
 
@@ -89,7 +89,7 @@ class _Rivals(Runner):
         return state
 
     def together(self, state: State, ways: list[State]) -> State:
-        """The join of all paths from ``state``."""
+        """The join of several paths from ``state``."""
         joined = super().together(state, ways)
         assert isinstance(joined, _TokenState)
         joined.pending, joined.waited = {}, {}
@@ -120,7 +120,7 @@ def assign_event_ids(
     gone, held = 0, set[Flag]()
     while True:
         rivals = _Rivals(reader)
-        rivals.items(sequence, _TokenState())
+        rivals.items(sequence, _TokenState(reader.users))
         ahead = {flag: own for flag, own in rivals.again.items() if flag not in held and not left_out(flag)}
         if any([hand_over(flag, sequence) if own else hold_back(flag, sequence, held) for flag, own in ahead.items()]):
             continue

@@ -17,7 +17,7 @@ from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.rotation import Rotation, iteration_distance, rotation_of
 from pto_dialect.passes.accesses.setting import ANY, Iteration, Setting
-from pto_dialect.passes.accesses.state import COUNT, Access, State, branch_states, learn, merged
+from pto_dialect.passes.accesses.state import COUNT, Access, State, after_one, branch_states, learn, merged
 
 Channel = tuple[Extent, ...] | int
 """How an iteration learns of earlier ones: the index of the slot that both use, or how many iterations lie between."""
@@ -135,14 +135,18 @@ class Runner:
                 self.wait(flag, way)
         for flag in (*loop.carried, *(over.back for over in loop.handed)):
             del state.tokens[flag]
-        return self.together(state, ways)
+        return self._after(state, ways)
 
     def choice(self, choice: Choice, state: State) -> State:
         """One of several regions."""
-        return self.together(state, branch_states(choice, state, self.items))
+        return self._after(state, branch_states(choice, state, self.items))
+
+    def _after(self, state: State, ways: list[State]) -> State:
+        """The state after the only path from ``state``, or after all of several."""
+        return self.together(state, ways) if len(ways) > 1 else after_one(state, *ways)
 
     def together(self, state: State, ways: list[State]) -> State:
-        """The join of all paths from ``state``."""
+        """The join of several paths from ``state``."""
         return merged(state, ways)
 
 
@@ -197,7 +201,8 @@ class Follower(Runner):
                     earlier = [
                         one
                         for one in earlier
-                        if (end := (at := one.location).stop) is None or (at.start < stop and start < end)
+                        if (writes or one.writes)
+                        and ((end := (at := one.location).stop) is None or (at.start < stop and start < end))
                     ]
                 for access in earlier:
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:

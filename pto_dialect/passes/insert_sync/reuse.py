@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from pto_dialect.passes.accesses.items import Flag, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.items import Flag, Leaf, Loop, Sequence, Users
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.state import COUNT, State, learn
 
@@ -27,8 +27,8 @@ class _Counted(State):
     __slots__ = ("taken",)
     WIDTH = 5 * _PART
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, users: Users | None) -> None:
+        super().__init__(users)
         self.taken: dict[Flag, int] = {}
 
     def copy(self) -> Self:
@@ -111,7 +111,7 @@ class _Iterations(Runner):
         state.waits(flag.target)
 
     def together(self, state: State, ways: list[State]) -> State:
-        """The join of all paths from ``state``."""
+        """The join of several paths from ``state``."""
         joined = super().together(state, ways)
         assert isinstance(joined, _Counted)
         for way in ways:
@@ -125,7 +125,7 @@ def set_too_early(loop: Loop, reader: Reader, channels: list[Channel]) -> list[F
     """The flags in ``loop``, whose iterations hand on slots through ``channels``, that the next iteration may set
     before they were taken."""
     iterations = _Iterations(reader, channels[: _Counted.WIDTH // _PART - 1])
-    state: State = _Counted()
+    state: State = _Counted(reader.users)
     for flag in loop.carried:
         if not flag.rotates:
             iterations.set(flag, state)

@@ -103,7 +103,7 @@ class _Solver:
         self.marks: list[tuple[Clocks, int]] = []
         self.earlier: list[tuple[Clocks, int]] = []
         self.behind: State | None = None
-        """The cached state after a loop or branch that needs no synchronization."""
+        """The cached state after a loop or branch with the synchronization that it was last found to need."""
 
     def run(self, state: State) -> State:
         """Visits all items; returns the state after the last."""
@@ -268,5 +268,6 @@ class _Solver:
             return self.follower.missing(item, trial)
         self.follower.needs = []
         trial = self.follower.item(item, trial)
-        self.behind = None if flags or barriers or self.follower.needs else trial
+        if not self.follower.needs:
+            self.behind = trial
         return self.follower.needs
