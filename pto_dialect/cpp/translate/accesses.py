@@ -253,16 +253,27 @@ def _is_within(address: Address, unit: int, low: int, high: int, ctx: Context) -
 def _read(address: Address, offset: int, size: int, type: str, instruction: Instruction, ctx: Context) -> Operand:
     """Returns the bytes of a range as a value, put together from the cells where there are several."""
     cells = ctx.memory.cover(address.root, offset, size)
+    if not cells and (elements := ctx.memory.elements(address.root, offset, size)):
+        parts = [
+            (place, _load_at(Address(address.root, place), f"i{length * 8}", instruction, ctx))
+            for place, length in elements
+        ]
+        return reinterpret(_joined(parts, offset, size, ctx), type, ctx)
     if not cells:
         return _part_of_cell(address, offset, size, type, instruction, ctx)
     if len(cells) == 1:
         return reinterpret(_content(cells[0][2], ctx), type, ctx)
+    parts = [(place, as_bits(_content(variable, ctx), ctx)) for place, _, variable in cells]
+    return reinterpret(_joined(parts, offset, size, ctx), type, ctx)
+
+
+def _joined(parts: list[tuple[int, Operand]], offset: int, size: int, ctx: Context) -> Operand:
+    """Returns the integer of ``size`` bytes from ``offset`` on that consists of others, each with its own offset."""
     total = Operand(f"i{size * 8}", 0)
-    for place, _, variable in cells:
-        part = as_bits(_content(variable, ctx), ctx)
+    for place, part in parts:
         wide = _widened(part, total.type, ctx)
         total = binary(ctx, "or", total, binary(ctx, "shl", wide, Operand(total.type, 8 * (place - offset))))
-    return reinterpret(total, type, ctx)
+    return total
 
 
 def _part_of_cell(
@@ -369,17 +380,25 @@ def _write(
         return
     cells = ctx.memory.cover(address.root, offset, size)
     if cells is None:
-        raise MemoryError_(instruction, _UNREADABLE)
+        elements = ctx.memory.elements(address.root, offset, size)
+        if wanted is not None or not elements:
+            raise MemoryError_(instruction, _UNREADABLE)
+        for place, length in elements:
+            _store_at(Address(address.root, place), _part(value, place - offset, length, ctx), None, instruction, ctx)
+        return
     for place, length, variable in cells:
-        part = value
-        if len(cells) > 1:
-            bits = as_bits(value, ctx)
-            shifted = binary(ctx, "lshr", bits, Operand(bits.type, 8 * (place - offset)))
-            part = _narrowed(shifted, f"i{length * 8}", ctx)
+        part = _part(value, place - offset, length, ctx) if len(cells) > 1 else value
         part = reinterpret(part, variable.type, ctx)
         if wanted is not None:
             part = _one_of(wanted, part, _content(variable, ctx), instruction, ctx)
         ctx.variables[variable] = part
+
+
+def _part(value: Operand, begin: int, length: int, ctx: Context) -> Operand:
+    """Returns ``length`` bytes of a value as an integer."""
+    bits = as_bits(value, ctx)
+    shifted = binary(ctx, "lshr", bits, Operand(bits.type, 8 * begin))
+    return _narrowed(shifted, f"i{length * 8}", ctx)
 
 
 # -------------------------------------------------------------------- arrays

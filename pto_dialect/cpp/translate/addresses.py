@@ -106,6 +106,5 @@ def local_addresses(
 def address_of(operand: Operand, known: dict[Value, LocalAddress], module: Module) -> LocalAddress | None:
     """Returns the address of an operand, ``None`` if it is no pointer to local memory."""
     if isinstance(operand, Global):
-        is_table = operand.name in module.globals and module.string(operand) is None
-        return Address(operand.name, operand.offset) if is_table else None
+        return Address(operand.name, operand.offset) if operand.name in module.globals else None
     return known.get(operand) if isinstance(operand, Value) else None

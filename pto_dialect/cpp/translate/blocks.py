@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import NoReturn
 
 from ..llvm.model import Constant, Instruction
-from .accesses import constant_length, element_bytes, load_local, reinterpret, set_element, store_local
+from .accesses import constant_length, element_bytes, load_local, reinterpret, same_memory, set_element, store_local
 from .addresses import LocalAddress, alternatives
 from .calls import plain_name
 from .context import Context, Pointer
@@ -14,6 +15,8 @@ from .memory import MemoryError_
 from .scalars import integer
 
 _MAX_PIECES = 256
+_FLOATS = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+"""The types of LLVM for elements of pointers that are no integers."""
 
 
 def is_block(instruction: Instruction) -> bool:
@@ -30,8 +33,9 @@ def translate_block(instruction: Instruction, ctx: Context) -> None:
         return
     source = ctx.memory.address(instruction.operands[1])
     if target is None and source is None:
-        ctx.fail("a copy within global memory cannot be translated", "copy with TLOAD and TSTORE")
-    pieces = _pieces(target, source, length, instruction, ctx)
+        pieces = _global_pieces(instruction, (0, 1), length, ctx)
+    else:
+        pieces = _pieces(target, source, length, instruction, ctx)
     values = [
         load_local(source.plus(offset), type, instruction, ctx)
         if source is not None
@@ -72,38 +76,63 @@ def _pieces(
     return sorted(found.items())
 
 
+def _global_pieces(
+    instruction: Instruction, operands: tuple[int, ...], length: int, ctx: Context
+) -> list[tuple[int, str]]:
+    """Returns offsets and types of the elements of global memory that a copy or fill consists of."""
+    origins = [ctx.operand(instruction.operands[operand]).origin for operand in operands]
+    elements = {origin.element.partition(",")[0] for origin in origins if isinstance(origin, Pointer)}
+    if len(elements) == 1 and length % element_bytes(element := elements.pop()) == 0:
+        size, type = element_bytes(element), _FLOATS.get(element)
+    else:
+        size, type = gcd(length, *map(element_bytes, elements), 8), None
+    if length // size > _MAX_PIECES:
+        ctx.fail(f"a copy or fill of {length} bytes of global memory cannot be translated", "use TLOAD and TSTORE")
+    return [(offset, type or f"i{8 * size}") for offset in range(0, length, size)]
+
+
 def _moved(instruction: Instruction, operand: int, offset: int, type: str, ctx: Context) -> tuple[str, str, str]:
-    """Returns base, index and element type of a value in global memory, some bytes after a pointer."""
+    """Returns base, index and type, with its memory, of a value that lies some bytes after a pointer."""
     pointer = ctx.operand(instruction.operands[operand])
     element = {"ptr": "i64"}.get(type) or ctx.type(type)
     if not isinstance(pointer.origin, Pointer) or offset % element_bytes(element):
         ctx.fail("the copy cannot be translated", "copy field by field")
     index = ctx.constant(offset // element_bytes(element), "index")
+    element = same_memory(element, pointer.origin.element)
     return ctx.pointer_name(pointer, element), index, element
 
 
 def _load_piece(instruction: Instruction, offset: int, type: str, ctx: Context) -> Operand:
     base, index, element = _moved(instruction, 1, offset, type, ctx)
-    name = ctx.writer.define(f"pto.load_scalar {base}[{index}] : !pto.ptr<{element}> -> {element}", "field")
+    number = element.partition(",")[0]
+    name = ctx.writer.define(f"pto.load_scalar {base}[{index}] : !pto.ptr<{element}> -> {number}", "field")
     return reinterpret(Operand("i64" if type == "ptr" else type, name=name), type, ctx)
 
 
 def _store_piece(instruction: Instruction, offset: int, value: Operand, ctx: Context) -> None:
     base, index, element = _moved(instruction, 0, offset, value.type, ctx)
-    ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : !pto.ptr<{element}>, {element}")
+    number = element.partition(",")[0]
+    ctx.writer.emit(f"pto.store_scalar {ctx.name(value)}, {base}[{index}] : !pto.ptr<{element}>, {number}")
 
 
 def _fill(instruction: Instruction, target: LocalAddress | None, length: int, ctx: Context) -> None:
     byte = integer(ctx.operand(instruction.operands[1]))
-    if target is None or byte is None:
-        ctx.fail("a fill of global memory or with a value that is not constant cannot be translated")
+    if byte is None:
+        ctx.fail("a fill with a value that is not constant cannot be translated", "fill in a loop")
     pattern = int.from_bytes(bytes([byte & 255]) * 8, "little")
-    for offset, type in _pieces(target, None, length, instruction, ctx):
+    if target is None:
+        pieces = _global_pieces(instruction, (0,), length, ctx)
+    else:
+        pieces = _pieces(target, None, length, instruction, ctx)
+    for offset, type in pieces:
         size = ctx.module.types.size(type)
         low = pattern & ((1 << (8 * size)) - 1)
         number = low - (1 << (8 * size)) if low >> (8 * size - 1) else low
         value = reinterpret(Operand(f"i{size * 8}", number), type, ctx) if byte or type == "ptr" else Operand(type, 0)
-        store_local(target.plus(offset), value, instruction, ctx)
+        if target is None:
+            _store_piece(instruction, offset, value, ctx)
+        else:
+            store_local(target.plus(offset), value, instruction, ctx)
 
 
 def _is_known(root: str, ctx: Context) -> bool:

@@ -13,6 +13,7 @@ from .preparation.local_pointers import is_constant_pointer
 
 SCALARS = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "i64"}
 _ACCESSED = frozenset(("i8", "i16", "i32", "i64", *SCALARS))
+_TILE_SPACES = {"Vec": "ub", "Mat": "l1"}
 _WEIGHT = 1000
 """A descriptor counts more than accesses of scalars."""
 
@@ -90,13 +91,30 @@ class Elements:
                     self._vote(pointer, _spelled(group.fields[0]), _WEIGHT)
                 if group.kind == "ptr" and group.fields[1:2] not in ((), ("gm",)):
                     self._spaces[self._root(pointer)] = group.fields[1]
-        elif is_constant_pointer(instruction):
-            self._spaces.setdefault(self._root(instruction), "ub")
+        elif opcode == "inttoptr":
+            space = "ub" if is_constant_pointer(instruction) else self._tile_space(operands[0])
+            if space is not None:
+                self._spaces.setdefault(self._root(instruction), space)
         elif instruction.type == "ptr" and opcode in ("getelementptr", "phi", "select", "freeze", "addrspacecast"):
             joined = operands[:1] if opcode == "getelementptr" else operands
             for operand in joined:
                 if isinstance(operand, Value) and operand.type == "ptr" and self._memory.address(operand) is None:
                     self._join(instruction, operand)
+
+    def _tile_space(self, address: Operand) -> str | None:
+        """Returns the memory of the tile whose address a number is, if it is one that kernels access by pointers."""
+        pending, seen = [address], set[Value]()
+        while pending:
+            value = pending.pop()
+            if not isinstance(value, Instruction) or value in seen:
+                continue
+            seen.add(value)
+            if value.opcode in ("phi", "select", "freeze"):
+                pending += value.operands
+            for group in groups_of(value, self._memory.module):
+                if group.kind == "tile":
+                    return _TILE_SPACES.get(group.fields[0])
+        return None
 
     def _note_access(self, instruction: Instruction, pointer: Operand) -> None:
         value = instruction if instruction.opcode == "load" else instruction.operands[0]

@@ -94,6 +94,7 @@ class LocalMemory:
         self._copies: list[tuple[Address, Address, int]] = []
         for instruction in instructions:
             self._note(instruction)
+        self._divide_arrays()
         self._share_cuts()
         for root, cells in self.cells.items():
             self._partition(root, cells)
@@ -123,6 +124,8 @@ class LocalMemory:
             if opcode == "call" and instruction.word.startswith(_NO_ACCESS):
                 return
             for operand in instruction.operands:
+                if opcode == "call" and self.module.string(operand) is not None:
+                    continue
                 if self.address(operand) is not None and not (operand in self.choices and opcode in _ON_NUMBERS):
                     if opcode == "call" and not is_interface(instruction):
                         raise MemoryError_(instruction, *describe(instruction, self.module.function_names))
@@ -252,6 +255,16 @@ class LocalMemory:
                 cells.cuts.update((offset, offset + number))
         self._copies += [(one, other, number) for one in targets for other in sources]
 
+    def _divide_arrays(self) -> None:
+        """Makes cuts around the elements of arrays: no cell has bytes of an element, and copies have their sizes."""
+        for cells in self.cells.values():
+            for array in cells.arrays.values():
+                size = self.module.types.size(array.type)
+                for number in range(array.count):
+                    offset = array.first + number * array.stride
+                    cells.cuts.update((offset, offset + size))
+                    cells.types.setdefault((offset, size), array.type)
+
     def _share_cuts(self) -> None:
         """Divides both sides of a copy in the same way."""
         for _ in range(4):
@@ -318,6 +331,18 @@ class LocalMemory:
             if rest == 0 and same and is_inside and self.module.types.size(array.type) == size:
                 return array, number
         return None
+
+    def elements(self, root: Root, offset: int, size: int) -> list[tuple[int, int]]:
+        """Returns offset and size of the elements of arrays that make up a range, nothing if they do not."""
+        found: list[tuple[int, int]] = []
+        at = offset
+        while at < offset + size:
+            length = next((one for one in (1, 2, 4, 8) if self.array(Address(root, at), Reach(at, 1, 0, 0), one)), 0)
+            if not length or at + length > offset + size:
+                return []
+            found.append((at, length))
+            at += length
+        return found
 
     def effects(self, instruction: Instruction) -> tuple[set[Variable], set[Variable], set[Variable]]:
         """Returns the variables that an instruction reads, may assign, surely assigns."""
