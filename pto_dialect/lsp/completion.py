@@ -8,7 +8,7 @@ from itertools import islice
 
 from lsprotocol import types
 
-from pto_dialect.driver.explain.schema import values_of
+from pto_dialect.driver.explain.schema import forms, values_of
 from pto_dialect.driver.reference.clauses import words_of, written
 from pto_dialect.ir.clauses import CLAUSES, clauses_of
 from pto_dialect.ir.core.attributes import ENUMS
@@ -17,10 +17,13 @@ from pto_dialect.ir.core.clauses import Form
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.roles import Role
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, PLAIN_TYPES
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+from pto_dialect.ir.core_dialects.words import PREDICATES
 from pto_dialect.passes.accesses.items import NUMBER
 from pto_dialect.syntax.types.forms import PTO_FORMS
 from pto_dialect.verify.core.table import CORE_NAMES
 
+from .expected import expected_types, in_order, type_place
 from .hover import core_operation_text, describe_attribute, operation_text
 from .navigation import symbol_definitions
 from .program.document import Document
@@ -30,8 +33,13 @@ from .program.names import BLOCK, SYMBOL
 from .program.statement import Opened, Statement
 from .statements.fresh import fits as _fits
 from .statements.fresh import operation_list, takes_snippets
-from .statements.words import run_line_items, tile_words
+from .statements.words import frame_words, run_line_items, tile_words
 
+_WITHOUT_VALUES = {"arith.constant": True, "func.call": True}
+_FOLLOWING = {"scf.for": ("to", "step", "iter_args(")}
+"""Keywords that follow the values of an operation, in their order."""
+_TYPES = 20
+"""Whole types that are offered."""
 _PIPE = re.compile(r"PIPE_\w+")
 _NUMBERS = {pipe.value: number for pipe, number in NUMBER.items()}
 Kind = types.CompletionItemKind
@@ -46,6 +54,8 @@ def completion(server: object, document: Document, params: types.CompletionParam
     statement = Statement(document.text, offset)
     if statement.in_comment:
         items = list(run_line_items(document.text, offset))
+    elif (words := frame_words(document.text, statement.prefix_start)) is not None:
+        items = list(words)
     elif statement.names_operation:
         return operation_list(document, statement, offset, takes_snippets(server))
     else:
@@ -77,19 +87,44 @@ def _items(document: Document, statement: Statement, offset: int) -> Iterator[ty
     if mark == "%":
         yield from _values(document, statement)
     elif mark == "!":
-        yield from _types(document)
+        yield from _types(document, statement)
     elif mark == "@":
         yield from _names(document, SYMBOL)
     elif mark == "^":
         yield from _names(document, BLOCK, offset)
     elif mark == "#":
-        yield from _attributes()
-    elif (words := tile_words(document.text, statement.prefix_start)) is not None:
-        yield from words
+        yield from _attributes(statement, opened[-1] if opened else None)
+    elif (words := tile_words(document.text, statement.prefix_start + (mark == "<"))) is not None:
+        yield from _after_bracket(words, mark)
     elif (cls := statement.operation) is not None:
         yield from _in_statement(document, statement, cls, opened[-1] if opened else None, offset)
-    elif statement.stated_types:
-        yield from _types(document)
+    elif statement.name in CORE_SHAPES:
+        yield from _in_core_statement(document, statement)
+
+
+def _in_core_statement(document: Document, statement: Statement) -> Iterator[types.CompletionItem]:
+    """Completions after the name of an operation of another dialect: keywords, values, and types after the colon."""
+    if type_place(statement) is not None:
+        yield from _types(document, statement)
+        return
+    last = statement.behind[-1] if statement.behind else None
+    if last is None or last.text in (",", "to", "step", "(", "[") or last.text.endswith("="):
+        predicates = PREDICATES.get(statement.name, ()) if last is None else ()
+        yield from _words(predicates)
+        if not predicates and not _WITHOUT_VALUES.get(statement.name, False):
+            yield from _values(document, statement)
+    elif not statement.opened():
+        present = [token.text for token in statement.behind]
+        following = [word for word in _FOLLOWING.get(statement.name, ()) if word not in present]
+        yield from _words(following[:1])
+
+
+def _after_bracket(words: Iterable[types.CompletionItem], mark: str) -> Iterator[types.CompletionItem]:
+    """Keywords after an angle bracket, which they replace where it is the beginning of the prefix."""
+    for item in words:
+        if mark == "<":
+            item.insert_text, item.filter_text = f"<{item.insert_text or item.label}", f"<{item.label}"
+        yield item
 
 
 def _in_statement(
@@ -103,14 +138,37 @@ def _in_statement(
         yield from _dictionary(cls, inside)
     elif inside is not None and any(inside.word in taken.row.keywords for taken in clauses_of(cls)):
         yield from _clause_keywords(cls, inside)
-    elif statement.stated_types:
-        yield from _types(document)
+    elif inside is not None and inside.bracket == "(" and not inside.commas and _opens_values(statement):
+        yield from _values(document, statement)
+    elif statement.stated_types and not _ends_list(statement):
+        yield from _types(document, statement)
     elif inside is None:
+        yield from _lists(statement, cls)
         yield from _clauses(statement, cls)
         if not statement.behind or statement.behind[-1].text == ",":
             yield from _values(document, statement)
     else:
         yield from _values(document, statement)
+
+
+def _opens_values(statement: Statement) -> bool:
+    """Whether the cursor follows the parenthesis that opens a group of values."""
+    return statement.behind[-1].type in ("INS", "OUTS")
+
+
+def _ends_list(statement: Statement) -> bool:
+    """Whether the cursor follows the parenthesis that closes such a group."""
+    return statement.behind[-1].text == ")" and any(token.type in ("INS", "OUTS") for token in statement.behind)
+
+
+def _lists(statement: Statement, cls: type[PtoOp]) -> Iterator[types.CompletionItem]:
+    """The group of values that must come next, ``ins`` or ``outs``."""
+    present = [token.type for token in statement.behind]
+    for word in ("ins(", "outs("):
+        if word[:-1].upper() not in present:
+            if word in forms(cls)[0] and (not present or statement.behind[-1].text == ")"):
+                yield types.CompletionItem(word, kind=Kind.Keyword)
+            return
 
 
 # ------------------------------------------------------------ kinds of items
@@ -119,13 +177,17 @@ def _in_statement(
 def _values(document: Document, statement: Statement) -> Iterator[types.CompletionItem]:
     names = document.names_before(statement.start)
     fitting = (name for name in names.visible(len(names.text) + 1) if _fits(statement.prefix, name.text))
-    for name in islice(fitting, _MOST):
+    found = {name.text: name for name in islice(fitting, _MOST)}
+    for name in map(found.__getitem__, in_order(document, statement, found)):
         first = names.text.rfind("\n", 0, name.start) + 1
         line = names.text[first : names.text.find("\n", first)]
         yield types.CompletionItem(name.text, kind=Kind.Variable, detail=line.strip()[:120])
 
 
-def _types(document: Document) -> Iterator[types.CompletionItem]:
+def _types(document: Document, statement: Statement) -> Iterator[types.CompletionItem]:
+    """Whole types that fit, as the program writes them, then all names of types."""
+    for text in islice(expected_types(document, statement), _TYPES):
+        yield types.CompletionItem(text, kind=Kind.Class, detail=document.type_aliases.get(text))
     for name, meaning in document.type_aliases.items():
         yield types.CompletionItem(name, kind=Kind.Class, detail=meaning)
     for name in (*PTO_FORMS, *PLAIN_TYPES):
@@ -143,7 +205,11 @@ def _names(document: Document, kind: str, offset: int | None = None) -> Iterator
         yield types.CompletionItem(name, kind=Kind.Function)
 
 
-def _attributes() -> Iterator[types.CompletionItem]:
+def _attributes(statement: Statement, inside: Opened | None) -> Iterator[types.CompletionItem]:
+    cls = statement.operation
+    if cls is not None and inside is not None and inside.bracket == "{" and inside.key in signature(cls).attributes:
+        yield from _dictionary(cls, inside)
+        return
     for spec in ENUMS.values():
         for value in spec.values:
             text = spec.spell(value)

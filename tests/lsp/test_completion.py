@@ -94,6 +94,43 @@ async def test_attributes_have_keys_and_keywords(client) -> None:
     assert '"PAT_ALL"' in await offered(client, "    %m = pto.pset_b32 ")
 
 
+async def test_groups_of_operands_come_in_their_order(client) -> None:
+    assert (await offered(client, "    pto.tload "))[0] == "ins("
+    assert (await offered(client, "    pto.tload ins(%gm : !pto.ptr<f32>) "))[0] == "outs("
+    assert not any(text.startswith("!") for text in await offered(client, "    pto.tabs ins(%n : i64) outs("))
+
+
+async def test_an_operand_that_fits_comes_first(client) -> None:
+    assert (await offered(client, "    %x = pto.addptr "))[0] in ("%gm", "%acc", "%l")
+    assert (await offered(client, "    %x = pto.addptr %gm, "))[0] == "%n"
+    assert (await offered(client, "    %x = arith.addi "))[0] == "%n"
+
+
+async def test_a_list_of_types_begins_with_that_of_the_value(client) -> None:
+    assert (await offered(client, "    %x = arith.addi %n, %n : "))[0] == "i64"
+    assert (await offered(client, "    %x = pto.addptr %gm, %n : "))[0] == "!pto.ptr<f32, gm>"
+    assert (await offered(client, "    %x = pto.alloc_tile : "))[0] == "!tile"
+
+
+async def test_words_of_other_dialects(client) -> None:
+    assert (await offered(client, "    %x = arith.cmpi "))[:3] == ["eq", "ne", "slt"]
+    assert await offered(client, "    %x = arith.constant ") == []
+    assert await offered(client, "    scf.for %i = %n ") == ["to"]
+    assert await offered(client, "    scf.for %i = %n to %n step %n ") == ["iter_args("]
+
+
+async def test_an_enumerator_after_its_mark_is_one_of_the_key(client) -> None:
+    found = await offered(client, "    pto.tcvt ins(%n {rmode = #")
+    assert "#pto<round_mode RINT>" in found
+    assert all(text.startswith("#pto<round_mode ") for text in found)
+
+
+async def test_keys_of_a_tile_follow_its_bracket(client) -> None:
+    found = await offered(client, "    %t = pto.alloc_tile : !pto.tile_buf<")
+    assert "<vec" in found
+    assert "<loc=" in found
+
+
 async def test_types_functions_and_nothing_in_remarks(client) -> None:
     assert (await offered(client, "    pto.tabs ins(%n : !"))[0] == "!tile"
     assert await offered(client, "    func.call @") == ["@near", "@far"]

@@ -9,6 +9,7 @@ from pto_dialect.driver.explain.lookup import operation_named
 from pto_dialect.driver.explain.schema import forms
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.registry import op_class
+from pto_dialect.ir.core_dialects.core_ops import ALIASES
 from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
 
@@ -67,6 +68,12 @@ class Statement:
         place = next((n for n, token in enumerate(self.tokens) if token.type.startswith("OP_")), None)
         self.op_token = None if place is None else self.tokens[place]
         self.behind = [] if place is None else self.tokens[place + 1 :]
+        self.text_behind = "" if self.op_token is None else head[cut + self.op_token.end :]
+
+    @property
+    def name(self) -> str:
+        """The operation as it is called, empty where there is none."""
+        return "" if self.op_token is None else ALIASES.get(self.op_token.text, self.op_token.text)
 
     @property
     def operation(self) -> type[PtoOp] | None:

@@ -46,6 +46,12 @@ TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
 _HOLE = re.compile(r"<(?:(?P<value>\w+):(?P<of>\w+)|=(?P<text>[^>]+)|(?P<word>\w+))>")
 
 
+def operand_patterns(name: str) -> tuple[str, ...]:
+    """What the types of the operands of an operation must spell, as patterns; nothing for one without a template."""
+    template, patterns = TEMPLATES.get(name, ("", {}))
+    return tuple(patterns[match["of"]] for match in _HOLE.finditer(template) if match["value"])
+
+
 def core_statement(name: str, scope: Sequence[Typed], with_result: bool) -> str | None:
     """The statement as a snippet, ``None`` without a template; ``with_result``: the text already has the result and its
     equals sign."""

@@ -71,6 +71,13 @@ def _usual_types() -> tuple[Attribute, ...]:
     return tuple(found)
 
 
+def suits(cls: type[PtoOp], slot: Slot, kind: Attribute) -> bool:
+    """Whether an operand that may be a tile or a view usually is what a type of these is."""
+    if slot.kind.label != "a tile or view":
+        return True
+    return ("view" if slot.name in _VIEWS.get(cls.name, ()) else "tile") in type_text(kind)
+
+
 class _Builder:
     """One operation with operands from ``scope``."""
 
@@ -135,17 +142,12 @@ class _Builder:
             same = [value for value in fitting if value.type == fitting[0].type]
             taken = [value.name for value in self.chosen]
             return next((value for value in same if value.name not in taken), same[0])
-        kind = next((one for one in self.types if slot.kind.accepts(one) and self._suits(slot, one)), None)
+        kind = next((one for one in self.types if slot.kind.accepts(one) and suits(self.cls, slot, one)), None)
         if kind is None:
             raise LookupError(slot.name)
         name = f"%{slot.name}" + (str(position) if slot.arity == "*" else "")
         taken = {value.name for value in self.scope}
         return Typed(next(one for one in (name, *free_names(slot.name, self.scope, 1)) if one not in taken), kind)
-
-    def _suits(self, slot: Slot, kind: Attribute) -> bool:
-        if slot.kind.label != "a tile or view":
-            return True
-        return ("view" if slot.name in _VIEWS.get(self.cls.name, ()) else "tile") in type_text(kind)
 
     def _result(self, slot: Slot) -> Attribute:
         near = [value.type for value in (*self.chosen, *self.scope)]

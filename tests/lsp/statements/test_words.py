@@ -22,9 +22,18 @@ from pto_dialect.lsp.statements.scope import Typed, values_before
 from pto_dialect.lsp.statements.shares import shares_of
 from pto_dialect.lsp.statements.snippets import plain, statement
 from pto_dialect.lsp.statements.usual import applicable, ranking
-from pto_dialect.lsp.statements.words import run_line_items, tile_words
+from pto_dialect.lsp.statements.words import (
+    ATTRIBUTES,
+    RUN_COMMANDS,
+    RUN_OPTIONS,
+    frame_words,
+    run_line_items,
+    tile_words,
+)
 from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.syntax.types.parser import parse_type
+from pto_dialect.verify.engine.unread_attributes import KNOWN_ATTRIBUTES
+from tools.pto_opt import main as pto_opt
 
 TILE = parse_type("!pto.tile_buf<vec, 8x32xf32>")
 SCOPE = [Typed("%b", TILE), Typed("%a", TILE), Typed("%n", parse_type("index"))]
@@ -54,6 +63,30 @@ def test_passes_in_run_lines() -> None:
     assert in_run_line("// RUN: pto-opt %s -p cse,assign-memory{reuse=") == ["auto", "max", "safe", "none"]
     assert "memory" in in_run_line("// RUN: pto-opt %s --lower=")
     assert in_run_line("// a comment -p ") == []
+
+
+def test_commands_and_options_in_run_lines() -> None:
+    assert in_run_line("// RUN: ") == list(RUN_COMMANDS)
+    assert "--split-input-file" in in_run_line("// RUN: pto-opt %s --sp")
+    assert in_run_line("// RUN: pto-opt ") == []
+
+
+def test_commands_have_the_options_of_run_lines() -> None:
+    known = {option for parameter in pto_opt.params for option in parameter.opts}
+    assert {name.rstrip(" =") for name in RUN_OPTIONS} <= known
+
+
+def in_frame(text: str) -> list[str]:
+    found = frame_words(text, len(text))
+    return ["outside"] if found is None else [item.label for item in found]
+
+
+def test_attributes_of_modules_and_functions() -> None:
+    assert in_frame("module attributes {") == ["pto.target_arch", "pto.kernel_kind", "pto.backend"]
+    assert in_frame('module attributes {pto.target_arch = "a5", ') == ["pto.kernel_kind", "pto.backend"]
+    assert "#pto.kernel_kind<vector>" in in_frame("func.func @f() attributes {pto.kernel_kind = ")
+    assert in_frame("arith.addi {") == ["outside"]
+    assert all(name in KNOWN_ATTRIBUTES for names in ATTRIBUTES.values() for name in names)
 
 
 def test_a_statement_uses_what_is_in_scope() -> None:
