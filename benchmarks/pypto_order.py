@@ -6,6 +6,8 @@ machine are not made ready beside each other. What a test makes ready (inputs an
 memory; when it has come to its kernels, the next large one begins. `PYPTO_LOCKS` names a folder that the processes
 share.
 
+`PYPTO_SINGLE` has each test function run once, with the first of its sets of parameters.
+
 Tests that share a fixture share what it writes: some of PyPTO's fixtures write to a folder of one name. They do not run
 beside each other either. With `--forked` each test has fixtures of its own.
 """
@@ -30,6 +32,8 @@ LIKE = "PYPTO_LIKE"
 """Environment variable with the log of an earlier run."""
 LOCKS = "PYPTO_LOCKS"
 """Environment variable with a folder for what processes hold."""
+SINGLE = "PYPTO_SINGLE"
+"""Environment variable that has each test function run once."""
 LONG = 5.0
 """Seconds by the clock from which on a test has a position of its own in the order."""
 SHARED = ("class", "module", "package")
@@ -79,6 +83,14 @@ def arranged(tests: Sequence[str], known: Mapping[str, Known], memory: int) -> l
     return _by_turns(first, short[: len(first)]) + short[len(first) :]
 
 
+def single(tests: Sequence[str]) -> list[int]:
+    """Places of the tests that have the first set of parameters of their function."""
+    firsts: dict[str, int] = {}
+    for index, name in enumerate(tests):
+        firsts.setdefault(name.partition("[")[0], index)
+    return list(firsts.values())
+
+
 def _by_turns(one: Sequence[int], other: Sequence[int]) -> list[int]:
     return [index for index in chain.from_iterable(zip_longest(one, other)) if index is not None]
 
@@ -117,8 +129,12 @@ class Order:
         self.locks = locks
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Arranges the tests."""
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Arranges the tests, after PyPTO has taken out those of other platforms."""
+        if os.environ.get(SINGLE):
+            kept = set(single([item.nodeid for item in items]))
+            config.hook.pytest_deselected(items=[item for index, item in enumerate(items) if index not in kept])
+            items[:] = [item for index, item in enumerate(items) if index in kept]
         items[:] = [items[index] for index in arranged([item.nodeid for item in items], self.known, self.memory)]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

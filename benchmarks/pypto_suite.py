@@ -1,7 +1,7 @@
 """PyPTO's system tests on this toolchain: how many pass, what becomes of the rest, and how long they take.
 
     python benchmarks/pypto_suite.py PYPTO_TREE [--platform a2a3sim] [--sanitize] [--jobs 2] [--select WORDS]
-        [--limit SECONDS] [--log FILE.jsonl] [--like FILE.jsonl] [PATHS]
+        [--single] [--limit SECONDS] [--log FILE.jsonl] [--like FILE.jsonl] [PATHS]
 
 runs the tests below `tests/st` of a checkout of PyPTO, or those in PATHS, with the plug-in for pytest, and prints a
 table of results with times: by the clock, and of processors, apart for this toolchain, for the C++ compiler that it
@@ -10,9 +10,10 @@ in the Python environment that runs this script (docs/pypto.md says how), with p
 for `--jobs` above 1.
 
 Tests that have ended are lines of `--log`. `--like` names that of an earlier run: tests that took longest there come
-first, and the largest are not made ready beside each other (`benchmarks/pypto_order.py`). With `--limit` the tests are
-ended after so many seconds, as they are by an interrupt or a signal to end; the table then has what was done.
-`--report DIR` keeps what each test has run and what the sanitizers have found.
+first, and the largest are not made ready beside each other (`benchmarks/pypto_order.py`). With `--single` each test
+function runs once, with the first of its sets of parameters. With `--limit` the tests are ended after so many seconds,
+as they are by an interrupt or a signal to end; the table then has what was done. `--report DIR` keeps what each test
+has run and what the sanitizers have found.
 """
 
 from __future__ import annotations
@@ -106,6 +107,8 @@ def run(given: argparse.Namespace, log: Path, locks: str) -> tuple[int, Times]:
     environment = {**os.environ, "PYTHONPATH": paths, "PYPTO_TIMES": str(log), "PYPTO_LOCKS": locks}
     if given.like:
         environment["PYPTO_LIKE"] = str(given.like.resolve())
+    if given.single:
+        environment["PYPTO_SINGLE"] = "1"
     started = monotonic()
     # A group of processes of its own can be ended as a whole.
     tests = subprocess.Popen(command(given), cwd=given.tree, stdout=sys.stderr, env=environment, start_new_session=True)
@@ -159,6 +162,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--select", default="")
+    parser.add_argument("--single", action="store_true", help="the first set of parameters of each function")
     parser.add_argument("--limit", type=float, default=0.0, help="seconds after which the tests are ended")
     parser.add_argument("--log", type=Path, help="file for a line about each test")
     parser.add_argument("--like", type=Path, help="such a file of an earlier run, for the order of tests")

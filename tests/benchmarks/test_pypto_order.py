@@ -38,6 +38,40 @@ def test_large_tests_alternate_with_others() -> None:
     assert order(seconds, {"A": 5, "B": 5, "C": 5}, "ABCDE") == "ABCDE"
 
 
+SETS = """
+import pytest
+
+@pytest.mark.parametrize("number", range(3))
+def test_one(number):
+    pass
+
+@pytest.mark.parametrize("platform", ["a5", "a2a3"])
+class TestShared:
+    @pytest.mark.parametrize("number", range(3))
+    def test_one(self, platform, number):
+        pass
+
+def test_other():
+    pass
+"""
+
+
+def test_each_function_runs_once_with_its_first_set(tmp_path: Path) -> None:
+    (tmp_path / "test_sets.py").write_text(SETS)
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "PYPTO_SINGLE": "1"}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", "-v", "-c", os.devnull, "-p", "pypto_order", "-p", "no:cacheprovider"]
+    command += ["--rootdir", str(tmp_path), "test_sets.py"]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    told = [line.partition(" ")[0] for line in done.stdout.splitlines() if line.startswith("test_sets.py::")]
+    assert sorted(told) == [
+        "test_sets.py::TestShared::test_one[0-a5]",
+        "test_sets.py::test_one[0]",
+        "test_sets.py::test_other",
+    ]
+    assert "3 passed, 7 deselected" in done.stdout
+
+
 HELD = """
 import os, time
 import pytest
