@@ -8,6 +8,7 @@ import os
 import struct
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,19 @@ def test_modules_are_those_that_are_imported(tmp_path: Path) -> None:
     assert unpacked(compiler.compile_orchestration("runtime", str(source))) == source.read_text()
     levels = modules["simpler_setup.log_config"].parse_level
     assert [levels(name) for name in ("debug", "timing", "null", 7)] == [10, 25, 100, 7]
+
+
+def test_tools_for_measurements_of_boards_say_what_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, module in platform.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+    with pytest.raises(ImportError, match=r"times of launches on a board.*`pto run --cycles` estimates"):
+        exec("from simpler_setup.tools import strace_timing")
+    # PyPTO continues without the others, and looks for them in these two ways.
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'simpler_setup\.tools\.swimlane_converter'"):
+        exec("from simpler_setup.tools.swimlane_converter import load_kernel_config")
+    assert find_spec("simpler_setup.tools.swimlane_converter") is None
+    with pytest.raises(ImportError, match="cannot import name 'deps_viewer'"):
+        exec("from simpler_setup.tools import deps_viewer")
 
 
 def test_without_pypto_the_error_is_one_line(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def modules() -> dict[str, ModuleType]:
         "simpler_setup.torch_interop": _module("simpler_setup.torch_interop", torch),
         "simpler_setup.pto_isa": _module("simpler_setup.pto_isa", {"ensure_pto_isa_root": lambda **_: str(HEADERS)}),
         "simpler_setup.log_config": _module("simpler_setup.log_config", {"parse_level": _level}),
+        "simpler_setup.tools": _module("simpler_setup.tools", {"__getattr__": _tool}, package=True),
     }
 
 
@@ -102,6 +103,14 @@ def _module(name: str, names: dict[str, Any], package: bool = False) -> ModuleTy
     if package:
         made.__path__ = []
     return made
+
+
+def _tool(name: str) -> Any:
+    """What an import of a tool of the run time makes; ``benchmark`` of PyPTO imports the one that reads times."""
+    if name == "strace_timing":
+        why = "benchmark() needs the times of launches on a board, and launches run on numpy here"
+        raise ImportError(f"{why}; `pto run --cycles` estimates the cycles of a kernel in the folder of PyPTO's output")
+    raise AttributeError(f"module 'simpler_setup.tools' has no attribute {name!r}")
 
 
 def _level(level: int | str) -> int:
