@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pto_dialect.cpp import limits as limited
 from pto_dialect.cpp.asked import asked_files, asked_option
@@ -66,6 +67,7 @@ CORE_MACROS = {
 _LATE = re.compile(r"\w*[a-z]\w*(=[^\n\0]*)?\Z")
 """Definitions of names with small letters."""
 _ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::\w+)*\s*(<[\w\s:<>,.'()*&+-]*>)?\Z")
+_MACRO_INCLUDED = re.compile(r"^[ \t]*(?:#|%:)[ \t]*include[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _INCLUDED = re.compile(r"^\.+ (.+)\n", re.MULTILINE)
 """What the option -H prints for each file."""
 _MISSING = re.compile(r": fatal error: '[^']*' file not found")
@@ -283,12 +285,26 @@ def _check_includes(files: Sequence[str], output: str, job: _Job) -> None:
 
 
 def _place_of(directive: str, file: str, included: IncludedFiles, compiler: Compiler, name: str) -> str:
-    """Where a text that may be shown has a directive with the name of a file; else the beginning of the kernel."""
-    for path, text in {name: included.text, **included.files}.items():
-        line = _line_of(directive, file, text)
-        if line and (path == name or not outside_file([path], included.folder, [*included.folders, INCLUDE], compiler)):
-            return f"{path}:{line}"
+    """Where a text that may be shown has a directive with the name of a file, or else one with a macro that may be
+    this name; the beginning of the kernel if there is none."""
+    texts = {name: included.text, **included.files}
+    folders = [*included.folders, INCLUDE]
+    shown = {
+        path: text
+        for path, text in texts.items()
+        if path == name or not outside_file([path], included.folder, folders, compiler)
+    }
+    for find in (partial(_line_of, directive, file), _line_of_macro):
+        for path, text in shown.items():
+            if line := find(text):
+                return f"{path}:{line}"
     return f"{name}:1:1"
+
+
+def _line_of_macro(text: str) -> str:
+    """Line and column of the first directive that includes what a macro states; empty where there is none."""
+    found = _MACRO_INCLUDED.search(text)
+    return f"{text.count(chr(10), 0, found.start(1)) + 1}:{found.start(1) - found.start() + 1}" if found else ""
 
 
 def _line_of(directive: str, file: str, text: str) -> str:

@@ -246,9 +246,16 @@ def test_template_that_is_launched_once_needs_no_arguments(folder: Path) -> None
         assert (result.exit_code, "f32 64" in result.stdout.decode()) == (0, True)
 
 
-@pytest.mark.parametrize(("included", "place"), [("", "k.cpp:2:10"), ("a.h", "/a.h:3:10")])
-def test_include_from_outside_is_named_at_its_line(folder: Path, included: str, place: str) -> None:
-    outside = '#include "/etc/passwd"\n'
+@pytest.mark.parametrize(
+    ("included", "outside", "place"),
+    [
+        ("", '#include "/etc/passwd"\n', "k.cpp:2:10"),
+        ("a.h", '#include "/etc/passwd"\n', "/a.h:3:10"),
+        ("", '#define HDR "/etc/passwd"\n#include HDR\n', "k.cpp:3:10"),
+        ("a.h", '#define HDR "/etc/passwd"\n#include HDR\n', "/a.h:4:10"),
+    ],
+)
+def test_include_from_outside_is_named_at_its_line(folder: Path, included: str, outside: str, place: str) -> None:
     (folder / "a.h").write_text("\n\n" + outside, encoding="utf-8")
     (folder / "k.cpp").write_text(f'\n#include "{included}"\n' if included else "\n" + outside, encoding="utf-8")
     result = command("pto-opt k.cpp")
