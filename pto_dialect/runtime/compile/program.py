@@ -267,11 +267,7 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
         operations = operations_in(reach)
     elif len(kinds) == 2:
         roots = {kind: Root(function, everything) for kind in ("aic", "aiv")}
-    elif (
-        mine == "vector"
-        and KERNEL_KIND in function.attributes
-        and any(has_role(op, Role.VECTOR_CORES) for op in operations)
-    ):
+    elif _names_vector_cores(function, operations):
         roots = {"aiv": Root(function, everything)}
     else:
         roots = {"all": Root(function, everything)}
@@ -288,6 +284,15 @@ def find_program(module: Operation, entry: str, arch: str, symbols: Symbols | No
         any(has_role(op, Role.CORES | Role.SIGNAL) or transfers(op) for op in operations),
         any(orders_pipes(op) for op in operations),
     )
+
+
+def _names_vector_cores(function: Operation, operations: Sequence[Operation]) -> bool:
+    """Returns whether code for both vector cores, by the kind of ``function`` or in a section, depends on the number of
+    its core. Other code for both cores computes the same on each, and runs on one."""
+    stated = KERNEL_KIND in function.attributes and kernel_kind(function) == "vector"
+    if not stated and not any(section_of(op) == "vector" for op in operations):
+        return False
+    return any(has_role(op, Role.VECTOR_CORES) for op in operations)
 
 
 def operations_in(functions: Sequence[Operation]) -> list[Operation]:

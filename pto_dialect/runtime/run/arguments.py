@@ -259,7 +259,8 @@ def _host_tile(name: str, type_: t.TileBufType, value: Array, profile: Profile |
 
 
 def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple[Sequence[int], Sequence[int], int]:
-    """Returns shape, element strides and element offset of a view of a whole buffer."""
+    """Returns shape, element strides and element offset of a view of a whole buffer; an array without elements is a
+    null pointer, which no access fits."""
     shape = t.shape_of(type_)
     if min(shape, default=1) < 0:
         fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
@@ -278,7 +279,7 @@ def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple
             raise BindingError(f"argument {name} ({t.type_text(type_)}) has a layout that only the caller knows")
         strides, offset = known, start
     needed = 1 + offset + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    if 0 not in shape and value.size < needed:
+    if 0 not in shape and 0 < value.size < needed:
         raise BindingError(f"argument {name} ({t.type_text(type_)}) needs {needed} elements, found {value.size}")
     return shape, strides, offset
 

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 import pto_dialect
 from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.errors import BindingError
+from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Pointer
 from pto_dialect.runtime.memory.values import GmTensor, ValueTile
 from pto_dialect.runtime.run import arguments
@@ -130,6 +131,13 @@ def test_array_of_other_elements() -> None:
 def test_a_buffer_without_elements_may_be_empty(shape: tuple[int, int]) -> None:
     view = bound(f"memref<{shape[0]}x{shape[1]}xf32, strided<[1, 100], offset: 500>>", np.zeros(0, np.float32))
     assert view.shape == shape
+
+
+def test_an_array_without_elements_is_a_null_pointer() -> None:
+    view = bound("memref<256xi64>", np.zeros(0, np.int64))
+    assert view.shape == (256,)
+    with pytest.raises(Fault, match="outside gm 'x', which has 0 bytes"):
+        view.read()
 
 
 @pytest.mark.parametrize(
