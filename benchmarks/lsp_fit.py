@@ -26,10 +26,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import numpy.typing as npt
-from lsp_typing import FIRST, aliases, chosen, programs, share, subject, weighed
+from lsp_typing import FIRST, aliases, as_written, chosen, programs, share, subject, weighed
 
 from pto_dialect.lsp.statements.contexts import Counts, count
 from pto_dialect.lsp.statements.features import FEATURES, Here, features
+from pto_dialect.lsp.statements.fresh import title_of
 from pto_dialect.lsp.statements.history import History, statements_of
 from pto_dialect.lsp.statements.names import INDEX, NAMES
 from pto_dialect.lsp.statements.network import Network, usual_network, write_network
@@ -40,6 +41,8 @@ Array = npt.NDArray[Any]
 _PARTS = 4
 _EACH, _STATEMENTS, _SHARE = 4, 24, 0.6
 """Programs of a subject, statements of a program at most, and the share of its statements."""
+_AS_WRITTEN = 0.6
+"""The share of programs that have their comments and the names of their files."""
 _LIKELY, _OTHERS = 50, 29
 """Operations that a statement is compared with: the most likely ones by the mean of the contexts, and some others."""
 _UNITS, _EPOCHS, _BATCH, _RATE, _DECAY = 48, 12, 128, 0.01, 1e-5
@@ -47,7 +50,7 @@ _MEAN, _NAMED = FEATURES.index("mean"), FEATURES.index("named")
 Program = tuple[Path, str]
 
 
-def statements(text: str, shares: Shares, most: int) -> Iterator[tuple[str, Array, History]]:
+def statements(text: str, shares: Shares, most: int, title: str = "") -> Iterator[tuple[str, Array, History]]:
     """The name of each statement of a program, and the features of all operations before it."""
     history, here, number = History(aliases(text)), Here(), 0
     for statement in statements_of(text):
@@ -55,7 +58,7 @@ def statements(text: str, shares: Shares, most: int) -> Iterator[tuple[str, Arra
             number += 1
             if number > most:
                 return
-            yield statement.name, features(history, here, shares), history
+            yield statement.name, features(history, here, shares, title), history
         here.follow(history, statement)
         history.follow(statement)
 
@@ -72,9 +75,11 @@ def examples(found: list[Program], shares: Shares, order: random.Random) -> Iter
     """Features of what statements are, in the first column, and of operations that they could be."""
     subjects = by_subject(found)
     for name in sorted(subjects):
-        for _, text in order.sample(subjects[name], min(_EACH, len(subjects[name]))):
-            taken = 0
-            for wanted, matrix, _ in statements(text, shares, 80):
+        for path, text in order.sample(subjects[name], min(_EACH, len(subjects[name]))):
+            taken, title = 0, ""
+            if order.random() < _AS_WRITTEN:
+                text, title = as_written(path), title_of(path.as_posix())
+            for wanted, matrix, _ in statements(text, shares, 80, title):
                 if taken < _STATEMENTS and order.random() < _SHARE:
                     taken += 1
                     yield matrix[:, _compared(INDEX[wanted], matrix, order)].astype(np.float32)
@@ -134,11 +139,12 @@ def _slopes(batch: Array, weight: Array, values: list[Array]) -> list[Array]:
     ]
 
 
-def ranks(found: list[Program], shares: Shares, network: Network) -> list[tuple[str, int]]:
-    """The rank of each statement of programs, from 0."""
+def ranks(found: list[Program], shares: Shares, network: Network, hints: bool) -> list[tuple[str, int]]:
+    """The rank of each statement of programs, from 0; with ``hints`` they have their comments and names of files."""
     result: list[tuple[str, int]] = []
-    for _, text in found:
-        for wanted, matrix, history in statements(text, shares, 80):
+    for path, text in found:
+        text, title = (as_written(path), title_of(path.as_posix())) if hints else (text, "")
+        for wanted, matrix, history in statements(text, shares, 80, title):
             scores = network.scores(matrix)
             for other in excluded(history) & INDEX.keys():
                 scores[INDEX[other]] = -np.inf
@@ -153,6 +159,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--number", type=int, default=100, help="programs that are measured")
     parser.add_argument("--measure", action="store_true", help="only measures the weights that there are")
+    parser.add_argument("--as-written", action="store_true", help="with comments and names of files")
     parser.add_argument("--missed", action="store_true", help="lists what was not among the first")
     given = parser.parse_args()
     order = random.Random(given.seed)
@@ -168,7 +175,8 @@ def main() -> int:
         print(f"{len(collected)} statements", flush=True)
         write_network(fitted(np.array(collected), given.seed))
         usual_network.cache_clear()
-    result = ranks(chosen(given.folders, given.number, given.seed), usual_shares(), usual_network())
+    unseen = chosen(given.folders, given.number, given.seed)
+    result = ranks(unseen, usual_shares(), usual_network(), given.as_written)
     print(f"programs that were not seen: {share(result)} among the first {FIRST}")
     if given.missed:
         print(Counter(name for name, rank in result if rank >= FIRST).most_common())

@@ -4,7 +4,8 @@
     python benchmarks/lsp_typing.py --count FOLDER...  counts programs for the table of usual operations
 
 Programs of one subject, as their names say, are all counted or all typed, so the table has seen no program that is
-typed, nor a variant of it. Comments are not typed: those of tests often name the operation that follows.
+typed, nor a variant of it. Comments are not typed, and files have numbers for names: those of tests often name the
+operation that follows. With `--as-written` programs are typed with their comments, in files with their names.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from typed_programs import FIRST, Typed, session_with_snippets, typed
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.lsp.statements.contexts import count
+from pto_dialect.lsp.statements.contexts import Program, count
+from pto_dialect.lsp.statements.fresh import title_of
 from pto_dialect.lsp.statements.shares import TABLE, rows
 from pto_dialect.syntax.read.parser import parse_program
 
@@ -37,6 +39,8 @@ _OWN = Path(__file__).resolve().parents[1]
 _WEIGHT = 4
 """How many programs one of this repository counts for: it is written by hand, with flags of its own, while programs
 have made most of the public ones."""
+_TYPED = 4
+"""One of so many subjects is typed, not counted."""
 _LONGEST = 60_000
 """Characters of a program that is counted or typed."""
 
@@ -52,7 +56,7 @@ def subject(path: Path) -> str:
 
 def is_counted(path: Path) -> bool:
     """Whether programs of this subject are counted, not typed."""
-    return zlib.crc32(subject(path).encode()) % 2 == 0
+    return zlib.crc32(subject(path).encode()) % _TYPED != _TYPED - 1
 
 
 def parses(text: str) -> bool:
@@ -62,13 +66,18 @@ def parses(text: str) -> bool:
     return not [one for one in engine.diagnostics if one.rule != "name-undefined" and one.severity.name == "ERROR"]
 
 
+def as_written(path: Path) -> str:
+    """The text of a program."""
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
 def programs(folders: list[Path], counted: bool) -> Iterator[tuple[Path, str]]:
-    """The programs of one half without comments, each text once."""
+    """The programs that are counted, or the others, without comments, each text once."""
     seen: set[str] = set()
     for path in sorted(path for folder in folders for path in folder.rglob("*.pto")):
         if is_counted(path) == counted:
-            text = path.read_text(encoding="utf-8", errors="replace")
-            text = re.sub(r"^[ \t]*//.*\n", "", re.sub(r"[ \t]*//[^\n\"]*$", "", text, flags=re.MULTILINE), flags=re.M)
+            text = re.sub(r"[ \t]*//[^\n\"]*$", "", as_written(path), flags=re.MULTILINE)
+            text = re.sub(r"^[ \t]*//.*\n", "", text, flags=re.MULTILINE)
             if len(text) < _LONGEST and text not in seen and parses(text):
                 seen.add(text)
                 yield path, text
@@ -79,9 +88,9 @@ def aliases(text: str) -> dict[str, str]:
     return dict(_ALIAS.findall(text))
 
 
-def weighed(path: Path, text: str) -> tuple[str, dict[str, str], int]:
-    """A program with the names of its types and the number of programs that it counts for."""
-    return text, aliases(text), _WEIGHT if _OWN in path.resolve().parents else 1
+def weighed(path: Path, text: str) -> Program:
+    """A program as it is counted."""
+    return Program(text, aliases(text), title_of(path.as_posix()), _WEIGHT if _OWN in path.resolve().parents else 1)
 
 
 def write_table(folders: list[Path], least: int) -> None:
@@ -118,6 +127,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=80, help="statements of a program")
+    parser.add_argument("--as-written", action="store_true", help="types comments too, in files with their names")
     parser.add_argument("--missed", action="store_true", help="lists what was not among the first")
     given = parser.parse_args()
     if given.count:
@@ -126,7 +136,10 @@ def main() -> int:
     found = Typed()
     session = session_with_snippets()
     for number, (path, text) in enumerate(chosen(given.folders, given.number, given.seed)):
-        one = typed(session, f"file:///typed/{number}.pto", text, parses, given.most)
+        uri = f"file:///typed/{number}.pto"
+        if given.as_written:
+            uri, text = f"file:///{number}/{path.parent.name}/{path.name}", as_written(path)
+        one = typed(session, uri, text, parses, given.most)
         print(f"{path}: {share(one.start)}", flush=True)
         for name in ("start", "result", "dialect", "letters", "accepted", "seconds"):
             getattr(found, name).extend(getattr(one, name))

@@ -6,8 +6,11 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lsp_session import Session
+
+from pto_dialect.ir.core.index import OPS
 
 FIRST = 10
 """Items that somebody looks at."""
@@ -127,7 +130,5 @@ def typed(session: Session, uri: str, program: str, parses: Callable[[str], bool
 
 
 def _statements(program: str, most: int) -> Iterator[re.Match[str]]:
-    for number, match in enumerate(_STATEMENT.finditer(program)):
-        if number == most:
-            return
-        yield match
+    found = (match for match in _STATEMENT.finditer(program) if match[3] in OPS or not match[3].startswith("pto."))
+    yield from islice(found, most)

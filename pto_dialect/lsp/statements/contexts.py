@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .history import BEGIN, END, NUMBERS, History, statements_of
-from .names import pipe_of
+from .names import pipe_of, words_of
 
 Key = tuple[str, tuple[str, ...]]
 """A context, or what has written a value, with its content."""
@@ -46,6 +46,12 @@ def _newest(history: History) -> tuple[str, str]:
     return kinds[0], kinds[1]
 
 
+def _newest_name(history: History) -> str:
+    """The last part of the name of the newest value that nothing has used."""
+    words = words_of(next(reversed(history.unused), ""))
+    return words[-1] if words else ""
+
+
 def _types(history: History) -> str:
     return ", ".join(sorted({kind for _, kind in history.unused.values() if kind not in NUMBERS}))
 
@@ -79,11 +85,26 @@ CONTEXTS: dict[str, Context] = {
     "state": Context(_state, "all"),
     "values": Context(lambda history: (_region(history), *_waiting_values(history)), "all"),
     "elements": Context(lambda history: (_region(history), " ".join(sorted(history.elements))), "all"),
+    "newest name": Context(lambda history: (_last(history), _newest_name(history)), "last"),
     "newest element": Context(lambda history: (_last(history), _newest(history)[0], history.element), "last"),
 }
 """The contexts by the names of the rows of the table."""
 USE, USE_OF_KIND = "use", "use of kind"
 """Rows for the first operations that use a value: by what has written it and the kind of its type, and by the kind."""
+WORD = "word"
+"""Rows for the operations of functions by the parts of their names, and of the names of their files."""
+
+
+class Program(NamedTuple):
+    """A program that is counted."""
+
+    text: str
+    aliases: Mapping[str, str]
+    """The names of its types."""
+    title: str
+    """The name of its file."""
+    weight: int
+    """How many programs it counts for."""
 
 
 def contents(history: History, names: Iterable[str] = CONTEXTS) -> dict[str, tuple[str, ...]]:
@@ -91,24 +112,36 @@ def contents(history: History, names: Iterable[str] = CONTEXTS) -> dict[str, tup
     return {name: CONTEXTS[name].content(history) for name in names}
 
 
-def _seen(text: str, aliases: Mapping[str, str]) -> Iterator[tuple[Key, str]]:
+def _seen(program: Program) -> Iterator[tuple[Key, str]]:
     """What each statement of a program follows."""
-    history = History(aliases)
-    for statement in statements_of(text):
+    history = History(program.aliases)
+    for statement in statements_of(program.text):
         if not statement.is_frame:
             yield from ((one, statement.name) for one in contents(history).items())
             for made, kind in history.uses(statement):
                 yield (USE, (made, kind)), statement.name
                 yield (USE_OF_KIND, (kind,)), statement.name
+            for word in {*words_of(program.title), *words_of(history.name)}:
+                yield (WORD, (word,)), statement.name
         history.follow(statement)
 
 
-def count(programs: Iterable[tuple[str, Mapping[str, str], int]], least: int) -> Counts:
-    """In how many programs, each with the names of its types and the number of programs that it counts for, an
-    operation follows what, without what is in fewer than ``least``."""
+_NAMED = (WORD, "newest name")
+"""Rows about names, which count from two programs on: one program may use any names."""
+
+
+def count(programs: Iterable[Program], least: int) -> Counts:
+    """In how many programs an operation follows what, without what is in fewer than ``least``."""
     counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
-    for text, aliases, weight in programs:
-        for key, name in set(_seen(text, aliases)):
-            counts[key][name] += weight
-    kept = {key: Counter({name: n for name, n in names.items() if n >= least}) for key, names in counts.items()}
+    found: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+    for program in programs:
+        for key, name in set(_seen(program)):
+            counts[key][name] += program.weight
+            if key[0] in _NAMED:
+                found[key][name] += 1
+
+    def keeps(key: Key, name: str) -> bool:
+        return counts[key][name] >= least and (key[0] not in _NAMED or found[key][name] > 1)
+
+    kept = {key: Counter({name: n for name, n in names.items() if keeps(key, name)}) for key, names in counts.items()}
     return {key: names for key, names in kept.items() if names}

@@ -17,12 +17,15 @@ from .names import (
     NAMES,
     family_of_name,
     level_of_name,
+    meant_by,
     members,
     operand_classes,
     parts_of,
+    possible,
     stems,
     takers,
     whole_names,
+    words_of,
 )
 from .shares import Shares, Vector
 
@@ -44,7 +47,8 @@ FEATURES = (
     *CONTEXTS,
     *("mean", "first use", "second use", *(f"here: {name}" for name in HERE), "here: all", "repeated"),
     *("recent", "new", "same", "family", "new of family", "next of family", "named", "partly named", "named before"),
-    *("class", "level", "end", "taker"),
+    *("class", "level", "end", "taker", "possible"),
+    *("word", "words", "titled", "partly titled", "remarked", "partly remarked", "remarked before"),
 )
 """The rows of the matrix."""
 
@@ -64,8 +68,8 @@ class Here:
                 self.after[one][statement.name] += 1
 
 
-def features(history: History, here: Here, shares: Shares) -> npt.NDArray[np.float64]:
-    """The matrix of all operations where the next statement begins."""
+def features(history: History, here: Here, shares: Shares, title: str = "") -> npt.NDArray[np.float64]:
+    """The matrix of all operations where the next statement begins, in a file with the name ``title``."""
     found = contents(history)
     each = [shares.context(name, found) for name in CONTEXTS]
     everywhere = np.log(each[0])
@@ -87,6 +91,10 @@ def features(history: History, here: Here, shares: Shares) -> npt.NDArray[np.flo
             _levels(here.used),
             _ones(history.ends[-1:]),
             _takers(history),
+            possible(history.types),
+            *_words(f"{history.name} {title}", shares),
+            *_names(title, here.used)[:2],
+            *_remarks(history, here.used),
         ]
     )
 
@@ -146,18 +154,28 @@ def _following(done: list[str], used: Mapping[str, int]) -> list[str]:
     return [*new[at + 1 :], *new[:at]][:_NEXT]
 
 
-def _names(function: str, used: Mapping[str, int]) -> list[Vector]:
-    """Operations that the function is named after, entirely or in part, as long as they are new; and those that are
-    not."""
-    whole: dict[str, float] = {}
-    part: dict[str, float] = {}
-    for word in parts_of(function):
-        for table, found in ((whole_names(), whole), (stems(), part)):
-            names = table.get(word, frozenset())
-            for name in names:
-                found[name] = max(found.get(name, 0.0), 1 / len(names))
+def _names(name: str, used: Mapping[str, int]) -> list[Vector]:
+    """Operations that a function or file is named after, entirely or in part, as long as they are new; and those that
+    are not."""
+    parts = parts_of(name.lower())
+    whole, part = _vector(meant_by(parts, whole_names())), _vector(meant_by(parts, stems()))
     new = 1 - _ones(used)
-    return [_vector(whole) * new, _vector(part) * new, _vector(whole) * (1 - new)]
+    return [whole * new, part * new, whole * (1 - new)]
+
+
+def _remarks(history: History, used: Mapping[str, int]) -> list[Vector]:
+    """Operations that the comments above the statement name, entirely or in part; and new ones that comments before it
+    name."""
+    before = _vector(meant_by(history.remarked, whole_names())) * (1 - _ones(used))
+    return [_vector(meant_by(history.above, table())) for table in (whole_names, stems)] + [before]
+
+
+def _words(names: str, shares: Shares) -> list[Vector]:
+    """What the parts of names speak for: the most that one of them does, and the mean."""
+    found = [row for word in dict.fromkeys(words_of(names)) if (row := shares.word(word)) is not None]
+    if not found:
+        return [np.zeros(len(NAMES))] * 2
+    return [np.max(found, axis=0), np.mean(found, axis=0)]
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from urllib.parse import unquote
 
 from lsprotocol import types
 from xdsl.ir import Attribute
@@ -20,7 +21,7 @@ from ..program.document import Document
 from ..program.statement import Statement
 from .scope import values_before
 from .snippets import plain, statement
-from .usual import applicable, ranking
+from .usual import ranking
 
 MOST = 100
 """Operations that are offered at once; what is written further chooses among all."""
@@ -32,6 +33,8 @@ _OUTSIDE = {"func.func": True, "module": True}
 """Operations that are outside of functions; others are inside."""
 _OPERANDS = 120
 """Values that may become operands, the nearest ones."""
+_PLAIN = ("kernel", "main")
+"""Names of files that say nothing."""
 _NEAR = 20_000
 """Characters before the cursor that say what is usual."""
 
@@ -78,23 +81,20 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
     """The operations that the prefix fits, the usual ones first."""
     prefix = written.prefix
     with_result = bool(written.tokens) and written.tokens[-1].type == "RESULTS"
-    scores = ranking(_text_before(document.text, written.start), document.type_aliases)
+    scores = ranking(_text_before(document.text, written.start), document.type_aliases, title_of(document.uri))
     rows = [(name, row) for name, row in _operations().items() if fits(prefix, name) and (row[2] or not with_result)]
     # What begins as written comes first, also after the name of its dialect.
     target, inside = _target(document), _is_in_function(document.text, written.start)
-    scope = values_before(document, written.start)
-    possible = applicable(value.type for value in scope)
 
     def order(row: tuple[str, tuple[str, str, bool, frozenset[str]]]) -> tuple[object, ...]:
         name, (_, _, _, places) = row
         absent = bool(places) and target is not None and target not in places
         absent = absent or _OUTSIDE.get(name, False) == inside
-        missing = possible is not None and name in OPS and name not in possible
-        return _distance(prefix, name), absent, missing, -scores.get(ALIASES.get(name, name), 0.0)
+        return _distance(prefix, name), absent, -scores.get(ALIASES.get(name, name), 0.0)
 
     rows.sort(key=order)
     area = document.range(written.prefix_start, offset)
-    scope = scope[:_OPERANDS] if snippets else []
+    scope = values_before(document, written.start)[:_OPERANDS] if snippets else []
     named = _named_types(document) if snippets else ()
     items: list[types.CompletionItem] = []
     for number, (name, (sentence, form, _, _)) in enumerate(rows[:MOST]):
@@ -112,6 +112,13 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
             item.detail = plain(text).splitlines()[0]
         items.append(item)
     return types.CompletionList(len(rows) > MOST or (snippets and len(rows) > WHOLE), items)
+
+
+def title_of(uri: str) -> str:
+    """The name of a file without its ending, or that of its folder where it says nothing."""
+    *folders, name = unquote(uri).split("/")
+    stem = name.partition(".")[0]
+    return folders[-1] if stem in _PLAIN and folders else stem
 
 
 def _text_before(text: str, offset: int) -> str:

@@ -13,9 +13,12 @@ from pto_dialect.ir.core_dialects.core_ops import ALIASES, CORE_SHAPES
 BEGIN: Final[str] = "{"
 END: Final[str] = "}"
 """Stand for the beginning and the end of a region."""
+REMARK: Final[str] = "//"
+"""Stands for a comment."""
 ARGUMENT, FUNCTION = "argument", "func.func"
-_FRAMES: Final[dict[str, bool]] = {FUNCTION: True, "builtin.module": True, BEGIN: True, END: True}
+_FRAMES: Final[dict[str, bool]] = {FUNCTION: True, "builtin.module": True, BEGIN: True, END: True, REMARK: True}
 """What is around statements."""
+_REMARKS: Final[dict[str, bool]] = {REMARK: True}
 
 _STATEMENT = re.compile(r'[ \t]*(?:(%[^=\n"]*)=[ \t]*)?"?([A-Za-z_][\w]*(?:\.[\w.]+)?)"?(?=[\s<\[({]|$)')
 _VALUE = re.compile(r"%[\w$.-]+")
@@ -29,6 +32,13 @@ _FLOAT = re.compile(r"(?::.*|^)\bb?f\d+")
 _FLAG = re.compile(r"PIPE_\w+|EVENT_ID\d|\d")
 _ELEMENT = re.compile(r"x?(hif8|f8E\w+|f4\w+|bf16|f16|f32|u?i8|u?i16|u?i32|i64)(?=[,>])|<(b8|b16|b32)>")
 """An element type, or the elements of a mask."""
+_TYPE = re.compile(
+    r"!?\b(?:pto\.[\w.]+|memref|vector|tensor)<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>"
+    r"|!pto\.[\w.]+|\b(?:index|bf16|u?i\d+|f\d+\w*|hif8)\b"
+)
+_REMARKED = re.compile(r"[A-Za-z][\w.]*\w")
+_OTHER_RESULTS = {"arith.cmpi": ("i1",), "arith.cmpf": ("i1",)}
+"""Types of results that are not in the text of their statement."""
 _YIELDING = re.compile(r"\biter_args\b|->")
 _YIELD, CONDITION = "scf.yield", "scf.condition"
 _ENDS = {"scf.while": CONDITION, "scf.parallel": "", "scf.reduce": ""}
@@ -59,32 +69,40 @@ class Written(NamedTuple):
         """Whether this is a brace or has functions or statements inside."""
         return _FRAMES.get(self.name, False)
 
+    @property
+    def is_remark(self) -> bool:
+        """Whether this is a comment."""
+        return _REMARKS.get(self.name, False)
+
 
 def statements_of(text: str) -> Iterator[Written]:
-    """The statements of a text in their order, with :data:`BEGIN` and :data:`END` where a region begins and ends."""
-    pending: Written | None = None
+    """The statements of a text in their order, with :data:`BEGIN` and :data:`END` where a region begins and ends, and
+    :data:`REMARK` for comments."""
+    pending: list[Written] = []
     for line in text.splitlines():
-        code = line.partition("//")[0].strip()
+        code, _, remark = line.partition("//")
+        code = code.strip()
         match = _STATEMENT.match(code)
         name = ALIASES.get(match[2], match[2]) if match else ""
         known = name in OPS or name in CORE_SHAPES
-        closes = code.startswith("}")
-        if pending is not None and (known or closes):
-            yield pending
-            pending = None
+        if known or code.startswith("}"):
+            yield from pending
+            pending = []
         if known and match is not None:
-            pending = Written(name, tuple(_VALUE.findall(match[1] or "")), code[match.end() :])
-        elif pending is not None:
-            pending = pending._replace(code=f"{pending.code} {code}")
-        if closes:
+            pending = [Written(name, tuple(_VALUE.findall(match[1] or "")), code[match.end() :])]
+        elif pending and code:
+            pending[0] = pending[0]._replace(code=f"{pending[0].code} {code}")
+        if remark.strip():
+            pending.append(Written(REMARK, code=remark))
+        if pending and pending[0].is_remark:
+            yield pending.pop()
+        if code.startswith("}"):
             yield Written(END)
         if code.endswith("{"):
-            if pending is not None:
-                yield pending
-                pending = None
+            yield from pending
+            pending = []
             yield Written(BEGIN)
-    if pending is not None:
-        yield pending
+    yield from pending
 
 
 def kind_of_type(text: str) -> str:
@@ -121,25 +139,44 @@ class History:
         """The element types of the function."""
         self.element = ""
         """The last of them."""
+        self.types: dict[str, None] = {}
+        """The texts of the types of values in the function, in the order of the text."""
         self.flags: list[tuple[str, ...]] = []
         """The pipes and event of each flag that is set and for which nothing has waited."""
         self.waiting = ""
         """The pipe that the last statement has made wait for another one."""
         self.name = ""
         """The name of the function."""
+        self.above: list[str] = []
+        """The last parts of names in comments since the last statement."""
+        self.remarked: dict[str, None] = {}
+        """The same of all comments."""
         self._closed = ("", "")
         self._code = ""
 
     def follow(self, statement: Written) -> None:
-        """Takes a statement as done."""
+        """Takes a statement as done, or notes the names in a comment."""
+        if statement.is_remark:
+            words = [word.rpartition(".")[2].lower() for word in _REMARKED.findall(statement.code)]
+            self.above += words
+            self.remarked.update(dict.fromkeys(words))
+            return
         self.waiting = ""
         _STEPS.get(statement.name, History._use)(self, statement)
         if not statement.is_frame:
             self.done.append(statement.name)
-        for words in _ELEMENT.findall(self._expanded(statement.code)):
+            self.above = []
+        self._note_types(statement)
+        self.last, self._code = statement.name, statement.code
+
+    def _note_types(self, statement: Written) -> None:
+        code = self._expanded(statement.code)
+        if not statement.is_frame:
+            self.types.update(dict.fromkeys(_TYPE.findall(code)))
+            self.types.update(dict.fromkeys(_OTHER_RESULTS.get(statement.name, ())))
+        for words in _ELEMENT.findall(code):
             self.element = "".join(words)
             self.elements.add(self.element)
-        self.last, self._code = statement.name, statement.code
 
     def _begin(self, statement: Written) -> None:
         again = self.last == END
@@ -158,8 +195,9 @@ class History:
         self.kinds = {name: kind_of_type(text) for name, text in _PARAMETER.findall(header)}
         self.unused = {name: (ARGUMENT, kind) for name, kind in self.kinds.items()}
         self.elements, self.element = set(), ""
+        self.types = dict.fromkeys(one for _, text in _PARAMETER.findall(header) for one in _TYPE.findall(text)[:1])
         found = _FUNCTION_NAME.search(header)
-        self.name = found[1].lower() if found else ""
+        self.name = found[1] if found else ""
 
     def _name(self, statement: Written) -> None:
         """Takes the results of a constant, which need no use."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 from pto_dialect.driver.reference.operations import pipe
 from pto_dialect.families import level_of
@@ -14,6 +18,8 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.kinds import Kind
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
+from pto_dialect.syntax.errors.types import TypeSyntaxError
+from pto_dialect.syntax.types.parser import parse_type
 
 NAMES: Final[tuple[str, ...]] = tuple(sorted({*OPS, *CORE_SHAPES}))
 INDEX: Final[dict[str, int]] = {name: number for number, name in enumerate(NAMES)}
@@ -28,6 +34,7 @@ _JOINED = 3
 _TAKERS = 16
 """How many operations are few."""
 _LETTERS = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _TYPE_NAME = re.compile(r"!pto\.([a-z_.]+)")
 
 
@@ -90,6 +97,11 @@ def takers() -> dict[str, tuple[str, ...]]:
     return {word: tuple(sorted(names)) for word, names in found.items() if len(names) <= _TAKERS}
 
 
+def words_of(name: str) -> list[str]:
+    """The parts of a name that are letters, without single ones."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
 def parts_of(function: str) -> set[str]:
     """The parts of the name of a function, and what some of them make together."""
     parts = _LETTERS.findall(function)
@@ -120,3 +132,44 @@ def stems() -> dict[str, frozenset[str]]:
                 if len(word) >= _SHORTEST or (len(word) == _SHORTEST - 1 and word == part[1:]):
                     found[word].add(name)
     return {word: frozenset(names) for word, names in found.items()}
+
+
+def meant_by(words: Iterable[str], table: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    """The operations that parts of texts mean by a table, each with 1 divided by the number of those of its part."""
+    found: dict[str, float] = {}
+    for word in words:
+        names = table.get("".join(_LETTERS.findall(word)), frozenset())
+        for name in names:
+            found[name] = max(found.get(name, 0.0), 1 / len(names))
+    return found
+
+
+@cache
+def _kinds() -> tuple[list[Kind], npt.NDArray[np.float64]]:
+    """The different kinds of operands, and which of them each operation needs."""
+    kinds = list({id(kind): kind for each in needed().values() for kind in each}.values())
+    numbers = {id(kind): number for number, kind in enumerate(kinds)}
+    table = np.zeros((len(NAMES), len(kinds)))
+    for name, each in needed().items():
+        for kind in each:
+            table[INDEX[name], numbers[id(kind)]] = 1
+    return kinds, table
+
+
+@lru_cache(maxsize=1024)
+def _accepting(text: str) -> npt.NDArray[np.float64]:
+    """Which kinds accept the type with this spelling; all of them where it is not understood."""
+    kinds, _ = _kinds()
+    try:
+        found = parse_type(text)
+    except TypeSyntaxError:
+        return np.ones(len(kinds))
+    return np.array([float(kind.accepts(found)) for kind in kinds])
+
+
+def possible(types: Iterable[str]) -> npt.NDArray[np.float64]:
+    """1 for each operation whose operands can all have one of ``types``, given as texts, and for those of other
+    dialects; 0 for the rest."""
+    kinds, table = _kinds()
+    accepted = np.max([np.zeros(len(kinds)), *map(_accepting, types)], axis=0)
+    return (table @ (1 - accepted) == 0).astype(float)

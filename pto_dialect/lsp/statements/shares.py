@@ -13,11 +13,13 @@ import numpy.typing as npt
 
 from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 
-from .contexts import CONTEXTS, USE, USE_OF_KIND, Counts, Key
+from .contexts import CONTEXTS, USE, USE_OF_KIND, WORD, Counts, Key
 from .names import INDEX, NAMES
 
 TABLE = Path(__file__).with_name("usual.csv")
 Vector = npt.NDArray[np.float64]
+_WORD_WEIGHT = 4.0
+"""Operations in general that weigh as much as those of a part of a name."""
 _MOST = 1000
 """Shares that are kept."""
 
@@ -53,20 +55,38 @@ class Shares:
         kind = USE_OF_KIND, (made[1],)
         return self._filled((USE, made), lambda: self._filled(kind, lambda: self.context("all", {})))
 
+    def word(self, word: str) -> Vector | None:
+        """How much likelier all operations are in functions with this part of a name, or in files with it, as the
+        logarithm of a factor; ``None`` for an unknown part."""
+        key = WORD, (word,)
+        kept = self._kept.get(key)
+        if kept is None and (counts := self._counts(key)):
+            everywhere = self.context("all", {})
+            kept = np.log(self._mixed(counts, everywhere, _WORD_WEIGHT) / everywhere)
+            self._keep(key, kept)
+        return kept
+
+    @staticmethod
+    def _mixed(counts: Mapping[str, int], wider: Vector, weight: float) -> Vector:
+        own = np.zeros(len(NAMES))
+        for name, number in counts.items():
+            if name in INDEX:
+                own[INDEX[name]] = number
+        return (own + weight * wider) / (own.sum() + weight)
+
+    def _keep(self, key: Key, found: Vector) -> None:
+        if len(self._kept) >= _MOST:
+            self._kept.clear()
+        self._kept[key] = found
+
     def _filled(self, key: Key, wider: Callable[[], Vector]) -> Vector:
         kept = self._kept.get(key)
         if kept is not None:
             return kept
         counts, found = self._counts(key), wider()
         if counts:
-            own = np.zeros(len(NAMES))
-            for name, number in counts.items():
-                if name in INDEX:
-                    own[INDEX[name]] = number
-            found = (own + len(counts) * found) / (own.sum() + len(counts))
-        if len(self._kept) >= _MOST:
-            self._kept.clear()
-        self._kept[key] = found
+            found = self._mixed(counts, found, len(counts))
+        self._keep(key, found)
         return found
 
     def _even(self) -> Vector:

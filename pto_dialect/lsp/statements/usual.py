@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 
 import numpy as np
-from xdsl.ir import Attribute
 
 from .features import Here, features
 from .history import CONDITION, FUNCTION, History, statements_of
-from .names import NAMES, needed
+from .names import NAMES
 from .network import usual_network
 from .shares import usual_shares
 
@@ -21,14 +19,14 @@ _CLOSING = {"func.return": FUNCTION, "scf.yield": "scf.", "pto.yield": "pto."}
 """Operations that end regions, and how the operations of these regions begin."""
 
 
-def ranking(text: str, aliases: Mapping[str, str] | None = None) -> dict[str, float]:
+def ranking(text: str, aliases: Mapping[str, str] | None = None, title: str = "") -> dict[str, float]:
     """How likely each operation is after ``text``, a part of a program; those that end another kind of region are left
-    out. ``aliases`` are the names of types in the program."""
+    out. ``aliases`` are the names of types in the program, ``title`` is the name of its file."""
     history, here = History(aliases or {}), Here()
     for statement in statements_of(text):
         here.follow(history, statement)
         history.follow(statement)
-    scores = usual_network().scores(features(history, here, usual_shares()))
+    scores = usual_network().scores(features(history, here, usual_shares(), title))
     likely = np.exp(scores - scores.max())
     found = dict(zip(NAMES, (likely / likely.sum()).tolist(), strict=True))
     for name in excluded(history):
@@ -42,15 +40,3 @@ def excluded(history: History) -> set[str]:
     end = history.ends[-1] if history.ends else ""
     other = {name for name, begin in _CLOSING.items() if region and not region.startswith(begin)}
     return (other | {CONDITION}) - {end}
-
-
-def applicable(types: Iterable[Attribute]) -> frozenset[str] | None:
-    """The operations of this dialect whose operands can all have one of ``types``; ``None`` without types."""
-    given = frozenset(types)
-    return _applicable(given) if given else None
-
-
-@lru_cache(maxsize=256)
-def _applicable(types: frozenset[Attribute]) -> frozenset[str]:
-    fitting = {id(kind): any(kind.accepts(one) for one in types) for kinds in needed().values() for kind in kinds}
-    return frozenset(name for name, kinds in needed().items() if all(fitting[id(kind)] for kind in kinds))

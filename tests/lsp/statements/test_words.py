@@ -13,15 +13,16 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.lsp.hover import core_operation_text
 from pto_dialect.lsp.program.document import Document
 from pto_dialect.lsp.program.statement import Statement
-from pto_dialect.lsp.statements.contexts import Counts, contents
-from pto_dialect.lsp.statements.features import FEATURES
+from pto_dialect.lsp.statements.contexts import WORD, Counts, Program, contents, count
+from pto_dialect.lsp.statements.features import FEATURES, Here, features
+from pto_dialect.lsp.statements.fresh import title_of
 from pto_dialect.lsp.statements.history import History, Written, history_of, statements_of
-from pto_dialect.lsp.statements.names import INDEX, NAMES
+from pto_dialect.lsp.statements.names import INDEX, NAMES, possible
 from pto_dialect.lsp.statements.network import Network, usual_network
 from pto_dialect.lsp.statements.scope import Typed, values_before
 from pto_dialect.lsp.statements.shares import shares_of
 from pto_dialect.lsp.statements.snippets import plain, statement
-from pto_dialect.lsp.statements.usual import applicable, ranking
+from pto_dialect.lsp.statements.usual import ranking
 from pto_dialect.lsp.statements.words import (
     ATTRIBUTES,
     RUN_COMMANDS,
@@ -120,6 +121,47 @@ def test_what_follows_here_counts_more_than_elsewhere() -> None:
     assert names == ["scf.for", "{", "func.return", "}"]
 
 
+def test_comments_follow_the_statement_before_them() -> None:
+    text = """// tests
+    pto.tload ins(%a :
+      // inside
+      !v) outs(%t : !t) // loads
+    // Then pto.tadd.
+    """
+    found = [(one.name, one.code.strip()) for one in statements_of(text)]
+    assert [name for name, _ in found] == ["//", "pto.tload", "//", "//", "//"]
+    assert found[1][1] == "ins(%a : !v) outs(%t : !t)"
+    history = history_of(text, {})
+    assert history.above == ["inside", "loads", "then", "tadd"] and history.last == "pto.tload"
+    assert list(history.remarked) == ["tests", "inside", "loads", "then", "tadd"]
+
+
+def row(feature: str, text: str, title: str = "") -> dict[str, float]:
+    """A row of the matrix by the names of operations."""
+    counts: Counts = {("all", ()): Counter({"pto.tadd": 1}), (WORD, ("sum",)): Counter({"pto.trowsum": 4})}
+    matrix = features(history_of(text, {}), Here(), shares_of(counts), title)
+    return dict(zip(NAMES, matrix[FEATURES.index(feature)].tolist(), strict=True))
+
+
+def test_names_and_comments_speak_for_operations() -> None:
+    head = "func.func @f(%a: index) {\n"
+    assert row("titled", head, "tadd_rows")["pto.tadd"] > 0 == row("titled", head)["pto.tadd"]
+    text = f"{head}// Then TADD.\n"
+    assert row("remarked", text)["pto.tadd"] > 0 < row("remarked before", text)["pto.tadd"]
+    later = f"{text}%c = arith.constant 1 : index\n"
+    assert row("remarked", later)["pto.tadd"] == 0 < row("remarked before", later)["pto.tadd"]
+    words = row("word", head, "row_sum_kernel")
+    assert max(words, key=words.__getitem__) == "pto.trowsum"
+    assert title_of("file:///a/tadd.pto") == "tadd" and title_of("file:///a/tadd%20b/kernel.pto") == "tadd b"
+
+
+def test_functions_are_counted_by_parts_of_their_names() -> None:
+    text = "func.func @rowSum_16(%a: index) {\n  pto.trowsum\n}\n"
+    found = count([Program(text, {}, title, 1) for title in ("kernel-f32", "kernel", "other")], 2)
+    assert {key for key in found if key[0] == WORD} == {(WORD, (word,)) for word in ("row", "sum", "kernel")}
+    assert found[WORD, ("sum",)] == Counter({"pto.trowsum": 3})
+
+
 def test_a_history_knows_what_nothing_has_used() -> None:
     flag = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
     text = f"""func.func @f(%a: !pto.partition_tensor_view<8x32xf32>) {{
@@ -142,9 +184,9 @@ def test_what_ends_another_region_is_not_usual() -> None:
 
 
 def test_an_operation_needs_operands_of_its_types() -> None:
-    found = applicable([parse_type("index"), parse_type("f32")])
-    assert found is not None and "pto.set_flag" in found and "pto.tadd" not in found
-    assert applicable([]) is None
+    found = dict(zip(NAMES, possible(["index", "f32"]), strict=True))
+    assert found["pto.set_flag"] and found["arith.addi"] and not found["pto.tadd"]
+    assert dict(zip(NAMES, possible(["!pto.tile_buf<vec, 8x32xf32>"]), strict=True))["pto.tadd"]
 
 
 def test_names_that_are_numbers_are_in_scope() -> None:
