@@ -99,3 +99,35 @@ __global__ AICORE void k(__gm__ int64_t *out, int32_t n) {
 }
 """
     assert run(text, np.zeros(2, np.int64), n=5) == [0x0807FF05, 0x07]
+
+
+def test_structures_of_six_bytes_change_no_bytes_after_them() -> None:
+    text = """
+struct Corner { uint16_t x, y, z; };
+AICORE inline Corner corner(int n) { return Corner{(uint16_t)n, (uint16_t)(2 * n), (uint16_t)(3 * n)}; }
+__global__ AICORE void k(__gm__ uint16_t *out, int32_t n) {
+  Corner corners[2];
+  for (int i = 1; i >= 0; --i) corners[i] = corner(n + i);
+  corners[n & 1] = corners[0];
+  out[6] = corners[0].z;
+  out[7] = corners[1].x;
+  *(__gm__ Corner *)(out + 3) = corner(7);
+  *(__gm__ Corner *)out = corner(n);
+}
+"""
+    assert run(text, np.zeros(8, np.uint16), n=4) == [4, 8, 12, 7, 14, 21, 12, 5]
+
+
+def test_structures_of_16_bytes_by_an_index() -> None:
+    text = """
+struct Range { int64_t begin, end; };
+__global__ AICORE void k(__gm__ int64_t *out, int32_t n) {
+  Range ranges[2];
+  for (int i = 0; i < 2; ++i) ranges[i] = Range{};
+  ranges[n & 1].end = n;
+  Range last = ranges[1];
+  out[0] = ranges[0].end;
+  out[1] = last.end - last.begin;
+}
+"""
+    assert run(text, np.zeros(2, np.int64), n=5) == [0, 5]

@@ -412,7 +412,7 @@ def _is_open(address: LocalAddress) -> bool:
 def _pieces(begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yields ranges of 8, 4, 2 or 1 bytes that make up a range."""
     at = begin
-    if end - begin in (1, 2, 4, 8, 16):
+    if end - begin in (1, 2, 4, 8):
         yield begin, end - begin
         return
     while at < end:

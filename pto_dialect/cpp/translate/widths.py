@@ -1,6 +1,7 @@
 """Integers of other widths than 8, 16, 32 and 64 bits, which optimizers make, as integers of these widths.
 
-Such a number is held without its sign in the next wider type: its upper bits are 0.
+Such a number is held without its sign in the next wider type: its upper bits are 0. In memory it takes no more bytes
+than it has: a structure of 6 bytes is loaded and stored as three integers of 2.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ class _Legalizer:
         if not _is_odd(own) and not any(_is_odd(type) for type in sources):
             return
         operands = [self._operand(operand) for operand in instruction.operands]
+        if opcode in ("load", "store"):
+            self._access(instruction, operands, own if opcode == "load" else sources[0])
+            return
         if opcode in ("trunc", "zext", "sext"):
             self._resize(instruction, operands[0], sources[0], own)
             return
@@ -82,6 +86,35 @@ class _Legalizer:
         mask = _mask(target) if _is_odd(target) else -1
         _become(instruction, "and", (operand, Constant(wanted, mask)))
 
+    def _access(self, instruction: Instruction, operands: list[Operand], type: str) -> None:
+        """Makes a load or store one of each part of the number; the last part is ``instruction`` itself."""
+        held, is_load = _held(type), instruction.opcode == "load"
+        instruction.operands = tuple(operands)
+        if is_load:
+            instruction.type = held
+        parts = _parts(type)
+        if len(parts) == 1:
+            return
+        pointer, total = operands[-1], None
+        for offset, size in parts:
+            part = f"i{8 * size}"
+            place = self._add("getelementptr", "ptr", (pointer, Constant("i64", offset)), instruction)
+            place.word = "i8"
+            if is_load:
+                loaded = self._add("load", part, (place,), instruction)
+                wide = self._add("zext", held, (loaded,), instruction) if part != held else loaded
+                shifted = self._add("shl", held, (wide, Constant(held, 8 * offset)), instruction)
+                total = shifted if total is None else self._add("or", held, (total, shifted), instruction)
+                continue
+            shifted = self._add("lshr", held, (operands[0], Constant(held, 8 * offset)), instruction)
+            value = self._add("trunc", part, (shifted,), instruction) if part != held else shifted
+            if (offset, size) == parts[-1]:
+                instruction.operands = (value, place)
+            else:
+                self._add("store", "void", (value, place), instruction)
+        if total is not None:
+            _become(instruction, "or", (total, Constant(held, 0)))
+
     def _operand(self, operand: Operand) -> Operand:
         if isinstance(operand, Constant) and _is_odd(operand.type):
             value = operand.value if isinstance(operand.value, int) else 0
@@ -101,6 +134,16 @@ class _Legalizer:
         added.debug = model.debug if model is not None else ""
         self._out.append(added)
         return added
+
+
+def _parts(type: str) -> list[tuple[int, int]]:
+    """Returns offsets and sizes of what the bytes of an integer in memory consist of.
+
+    No part is larger than the alignment that a structure of so many bytes may have.
+    """
+    count = -(-(width_of(type) or 0) // 8)
+    size = count & -count
+    return [(offset, size) for offset in range(0, count, size)]
 
 
 def _mask(type: str) -> int:
