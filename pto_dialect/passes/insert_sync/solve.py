@@ -30,7 +30,7 @@ def _solve_inner(sequence: Sequence, reader: Reader) -> None:
             _solve_inner(item.body, reader)
             _iterations(item, reader)
             if reader.rings:
-                _wait_at_end(item, [other for other in sequence.items if other is not item] if sequence.depth else [])
+                _wait_at_end(item)
         elif isinstance(item, Loop):
             solve(item.body, reader)
         elif isinstance(item, Choice):
@@ -57,13 +57,12 @@ def _iterations(loop: Loop, reader: Reader) -> None:
     assign_slot_ids(loop, reader, solver.follower.channels)
 
 
-def _wait_at_end(loop: Loop, others: list[Item]) -> None:
+def _wait_at_end(loop: Loop) -> None:
     """Has flags that a loop carries to the first work of a pipe in an iteration waited for at the end of the iteration
-    before: that needs no set before the loop and no wait after it. ``others`` are the items of the iterations of the
-    loop around, which shall not wait where :mod:`.hoist` takes waits out of the loop."""
+    before: that needs no set before the loop and no wait after it."""
     sequence = loop.body
     for flag in list(loop.carried):
-        before = (*sequence.items[: flag.before], *others)
+        before = sequence.items[: flag.before]
         apart = flag.slot is None and not flag.shared and SCALAR not in (flag.source, flag.target)
         if not apart or any(_uses(one, flag.target) for one in before):
             continue

@@ -44,10 +44,11 @@ def test_a_pipe_with_other_work_first_waits_in_the_next_iteration():
     check(text)
 
 
-def test_a_loop_beside_other_work_of_its_pipe_keeps_its_waits_at_the_begin():
-    """There ``hoist-sync`` lets the load of %z begin before the inner loop has ended."""
+def test_a_loop_beside_other_work_of_its_pipe_waits_at_the_end_as_well():
+    """After a loop its flags are waited for in any case, so the load of %z waits no longer."""
     inner = ("scf.for %j = %c0 to %n step %c1 {", load("p", "x"), add("x", "x", "y"), "}")
     text = kernel(LOOP, *ROWS, load("p", "z"), *inner, "}")
     words = outline(text)
-    assert words[words.index("for", 1) + 1] == "wait V>MTE2 0"
+    assert words[words.index("for", 1) :][:2] == ["for", "tload"]
+    assert words[-4:] == ["set V>MTE2 0", "wait V>MTE2 0", "end", "end"]
     check(text)

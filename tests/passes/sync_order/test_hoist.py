@@ -27,6 +27,8 @@ LOAD = f"pto.tload ins(%p : {PART}) outs(%x : {TILE})"
 TWICE = f"pto.tadd ins(%x, %x : {TILE}, {TILE}) outs(%y : {TILE})"
 LOAD_Z = f"pto.tload ins(%p0 : {PART}) outs(%z : {TILE})"
 STORE = f"pto.tstore ins(%y : {TILE}) outs(%q : {PART})"
+TWO_LOADS = (LOAD_Z, LOAD, TWICE, STORE)
+"""MTE2 has other work first, so the flag for %x is waited for in the next iteration."""
 
 
 def nest(body: tuple[str, ...] = (LOAD, TWICE, STORE), before: str = "", after: str = "", trips: int = 3) -> str:
@@ -120,7 +122,7 @@ def test_flags_stand_outside_of_both_loops():
 
 def test_what_follows_the_inner_loop_may_need_its_end():
     """The vector unit overwrites what MTE3 stores, so the flags between both stay; those of the loads move."""
-    text, said = hoisted(nest(after=f"pto.tmul ins(%z, %z : {TILE}, {TILE}) outs(%y : {TILE})", before=LOAD_Z))
+    text, said = hoisted(nest(TWO_LOADS, after=f"pto.tmul ins(%z, %z : {TILE}, {TILE}) outs(%y : {TILE})"))
     assert said == ["sync-hoisted: flag EVENT_ID0 from PIPE_V to PIPE_MTE2 moved out of the loop (line 19)"]
     assert "      pto.wait_flag[<PIPE_MTE3>, <PIPE_V>" in text
 
@@ -138,7 +140,7 @@ def test_three_loops():
 
 def test_an_order_that_is_not_proved():
     """A flag whose number only a run knows may be any of them: nothing moves."""
-    before = passed(nest(before=LOAD_Z), "assign-memory", "insert-sync")[0]
+    before = passed(nest(TWO_LOADS), "assign-memory", "insert-sync")[0]
     text = print_module(before).replace("@f(", "@f(%n: index, ")
     wait = "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
     assert text.count(wait) == 1
