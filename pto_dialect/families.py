@@ -36,7 +36,7 @@ FAMILIES: dict[str, Family] = {
     "cf": Family(None, kernels=("core.control",)),
     "func": Family(None, rules=("engine.functions", "program.function_attributes"), kernels=("core.control",)),
     "memref": Family(None, kernels=("core.memref",)),
-    "llvm": Family(None, kernels=("simt.lane_memory", "simt.lane_arith")),
+    "llvm": Family(None, kernels=("simt.llvm_pointers", "simt.lane_arith")),
     "views": Family(
         "buffers.views",
         rules=("buffers.alloc", "buffers.placement", "buffers.views", "buffers.tensor_views"),
@@ -237,7 +237,7 @@ PASSES_WITH_RULES: tuple[str, ...] = (
 """Passes that declare the rules that they check."""
 
 LANE_MODULES: tuple[str, ...] = (
-    *("simt.lane_arith", "simt.lane_control", "simt.lane_memory"),
+    *("simt.lane_arith", "simt.lane_control", "simt.lane_memory", "simt.llvm_pointers"),
     *("simt.state", "simt.query", "simt.group", "simt.math", "simt.memory"),
 )
 """Modules below ``runtime.kernels`` with the kernels of values that differ between work-items."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from pto_dialect.analysis.llvm_pointers import is_llvm_pointer, llvm_memories
 from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of
@@ -28,7 +29,7 @@ from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 from pto_dialect.ir.vector.predicate import PatternOp
 from pto_dialect.targets.vector_unit import VL_BYTES
 
-from .expressions import Expr
+from .expressions import TRUE, Expr
 from .model import Access, Interval, Rectangle
 from .places import MEMORY, Place, Places
 from .transfers.copies import REGISTERS, span_of
@@ -53,6 +54,10 @@ def _plain(op: Operation, places: Places) -> Iterator[Access]:
     if not stores and not has_role(op, Role.ELEMENT_LOAD):
         return
     for value in op.operands:
+        if is_llvm_pointer(value.type):
+            for writes in (False, True) if stores else (False,):
+                for space in llvm_memories(value.type):
+                    yield Access(op, writes, space, None, None, TRUE, False)
         if isinstance(value.type, MemRefType):
             for place in places.of(value):
                 low = place.offset

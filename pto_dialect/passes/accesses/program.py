@@ -13,6 +13,7 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of, is_read_unsigned, trip_count
+from pto_dialect.analysis.llvm_pointers import is_llvm_pointer
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of, pipe_of
@@ -35,6 +36,7 @@ SHARED = (GLOBAL, "ub", "l1")
 
 _CALLS = Role.CALL | Role.LAUNCH
 _ELEMENT_WRITES = Role.ELEMENT_STORE | Role.ATOMIC
+_ELEMENT_ACCESSES = Role.ELEMENT_LOAD | _ELEMENT_WRITES
 _SIGNALS = Role.CORES | Role.PEERS
 
 
@@ -133,6 +135,8 @@ class Reader:
 
     def _scalar(self, op: Operation, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
         """An operation of another dialect on memory, which the scalar unit carries out."""
+        if has_role(op, _ELEMENT_ACCESSES) and any(is_llvm_pointer(value.type) for value in op.operands):
+            raise UnsupportedError(op, "pointers of LLVM are not followed")
         locations = tuple(
             location
             for value in op.operands

@@ -35,6 +35,7 @@ from .lane_values import ITEMS, invoke, lane, mask_of, scope_of
 _QUIET = (
     *("arith.", "math.", "scf.", "pto.load", "pto.ldg", "pto.atomic_", "pto.get_", "pto.vote_", "pto.shuffle_"),
     *("pto.redux_", "pto.threadfence", "pto.addptr", "pto.castptr", "pto.convert", "pto.fma", "memref.load"),
+    *("llvm.load", "llvm.getelementptr", "llvm.inttoptr", "llvm.ptrtoint"),
 )
 """Name prefixes of operations that change nothing, or memory by atomic updates alone.
 

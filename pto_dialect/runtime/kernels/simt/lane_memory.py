@@ -111,12 +111,14 @@ def castptr(op: PtoOp, g: Generator) -> None:
 # ------------------------------------------------------------ elements
 
 
-def _load(result: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
+def load_from(result: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
+    """Defines ``result`` as what is ``offset`` elements after the pointer of each running work-item."""
     element = element_of(result.type, g)
     g.define(result, invoke(g, load, element, ITEMS, mask_of(g), pointer, offset))
 
 
-def _store(value: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
+def store_to(value: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
+    """Stores the value of each running work-item ``offset`` elements after its pointer."""
     element = element_of(value.type, g)
     g.emitter.line(invoke(g, store, element, ITEMS, mask_of(g), pointer, offset, lane(value, g)))
 
@@ -125,14 +127,14 @@ def _store(value: SSAValue, pointer: Expr, offset: Expr, g: Generator) -> None:
 def load_element(op: PtoOp, g: Generator) -> None:
     """The element ``offset`` elements after the pointer of each running work-item."""
     groups = g.operands(op)
-    _load(op.results[0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
+    load_from(op.results[0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
 
 @lane_kernel("pto.store", "pto.store_scalar", "pto.stg", "pto.st_dev")
 def store_element(op: PtoOp, g: Generator) -> None:
     """Stores the value of each running work-item; of several at one address the highest work-item id wins."""
     groups = g.operands(op)
-    _store(groups["value"][0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
+    store_to(groups["value"][0], pointer_text(groups["ptr"][0], g), g.name(groups["offset"][0]), g)
 
 
 def _element_index(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator) -> Expr:
@@ -143,7 +145,7 @@ def _element_index(array: SSAValue, indices: tuple[SSAValue, ...], g: Generator)
 def load_indexed(op: Operation, g: Generator) -> None:
     """The element of a memref or local array at the indices of each running work-item."""
     array, *indices = op.operands
-    _load(op.results[0], Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
+    load_from(op.results[0], Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
 
 
 @lane_kernel("memref.store")
@@ -151,14 +153,14 @@ def store_indexed(op: Operation, g: Generator) -> None:
     """Stores the value of each running work-item in a memref; of several at one address the highest
     work-item id wins."""
     value, array, *indices = op.operands
-    _store(value, Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
+    store_to(value, Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
 
 
 @lane_kernel("pto.local_array_set")
 def set_local(op: Operation, g: Generator) -> None:
     """Stores the value of each running work-item in its local array."""
     array, *indices, value = op.operands
-    _store(value, Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
+    store_to(value, Expr(f"{g.name(array)}.pointer"), _element_index(array, tuple(indices), g), g)
 
 
 # ------------------------------------------------------------ private memory
