@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.llvm_pointers import is_llvm_pointer, llvm_memories
 from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of
@@ -25,6 +24,7 @@ from pto_dialect.ir.core.types import (
     VRegType,
     byte_width,
 )
+from pto_dialect.ir.core_dialects.llvm_pointers import is_llvm_pointer, llvm_memories
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 from pto_dialect.ir.vector.predicate import PatternOp
 from pto_dialect.targets.vector_unit import VL_BYTES

@@ -65,6 +65,8 @@ _SHAPES: dict[str, str] = {
     "OP_LLVM_STORE": "llvm.store",
     "OP_LLVM_GEP": "llvm.getelementptr",
     "OP_LLVM_EXTRACT_ELEMENT": "llvm.extractelement",
+    "OP_LLVM_INSERT_ELEMENT": "llvm.insertelement",
+    "OP_LLVM_UNDEF": "llvm.mlir.undef llvm.mlir.zero",
     "OP_LLVM_EXTRACT_VALUE": "llvm.extractvalue",
 }
 

@@ -13,7 +13,6 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of, is_read_unsigned, trip_count
-from pto_dialect.analysis.llvm_pointers import is_llvm_pointer
 from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.ir.core.base import Pipe, PtoOp, is_pto, op_spec, operand_groups, section_of
 from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of, pipe_of
@@ -21,6 +20,7 @@ from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core_dialects.llvm_pointers import is_llvm_pointer
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 
 from .items import NUMBER, SCALAR, Choice, Item, Leaf, Loop, Sequence, UnsupportedError, Users, users_of

@@ -234,6 +234,22 @@ class MemoryBuilder(ControlBuilder):
         return self.create(operation_class(token), token.start, operands, [element], attributes)
 
     @statement
+    def llvm_insert_element(self, items: list[Any]) -> Operation:
+        """``llvm.insertelement %x, %v[%i : type] : type of the vector``."""
+        token, uses, _, index, _, index_type, _, attributes, _, types = items
+        stated = self.one_type(types)
+        element = stated.element_type if isinstance(stated, builtin.VectorType) else stated
+        value, vector = self.use_typed(uses, [element, stated], types)
+        position = self.use_typed(index, self.type_list(index_type), index_type)
+        return self.create(operation_class(token), token.start, [vector, value, *position], [stated], attributes)
+
+    @statement
+    def llvm_undef(self, items: list[Any]) -> Operation:
+        """``llvm.mlir.undef : type``."""
+        token, attributes, _, types = items
+        return self.create(operation_class(token), token.start, [], [self.one_type(types)], attributes)
+
+    @statement
     def llvm_extract_value(self, items: list[Any]) -> Operation:
         """``llvm.extractvalue %s[..]``."""
         token, uses, indices, attributes, _, types = items

@@ -191,6 +191,20 @@ def print_llvm_extract_element(writer: Writer, op: Operation) -> str:
     return f"{op.name} {place}{dictionary_part(op.attributes)} : {writer.type(vector.type)}"
 
 
+def print_llvm_insert_element(writer: Writer, op: Operation) -> str:
+    """``llvm.insertelement %x, %v[%i : type] : type``."""
+    only_properties(op)
+    vector, value, position = op.operands
+    place = f"{writer.use(value)}, {writer.use(vector)}[{writer.use(position)} : {writer.type(position.type)}]"
+    return f"{op.name} {place}{dictionary_part(op.attributes)} : {writer.type(vector.type)}"
+
+
+def print_llvm_undef(writer: Writer, op: Operation) -> str:
+    """``llvm.mlir.undef : type``."""
+    only_properties(op)
+    return f"{op.name}{dictionary_part(op.attributes)} : {writer.types(op.results)}"
+
+
 def print_llvm_extract_value(writer: Writer, op: Operation) -> str:
     """``llvm.extractvalue %s[..] : type``."""
     only_properties(op, "position")
@@ -215,6 +229,9 @@ MEMORY_LEAVES: dict[str, Leaf] = {
     "llvm.store": print_llvm_store,
     "llvm.getelementptr": print_llvm_gep,
     "llvm.extractelement": print_llvm_extract_element,
+    "llvm.insertelement": print_llvm_insert_element,
+    "llvm.mlir.undef": print_llvm_undef,
+    "llvm.mlir.zero": print_llvm_undef,
     "llvm.extractvalue": print_llvm_extract_value,
 }
 """Printers of ``memref`` and ``llvm`` statements."""

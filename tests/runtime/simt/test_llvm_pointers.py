@@ -31,9 +31,9 @@ VECTORS = f"""{POINTERS}
 """
 
 ELEMENT = """
-    %p = "llvm.mlir.undef"() : () -> vector<4xf32>
+    %p = llvm.mlir.undef : vector<4xf32>
     %e = llvm.extractelement %v[%from_at : i32] : vector<4xf32>
-    %q = "llvm.insertelement"(%v, %e, %to_at) : (vector<4xf32>, f32, i32) -> vector<4xf32>
+    %q = llvm.insertelement %e, %v[%to_at : i32] : vector<4xf32>
     llvm.store %q, %to : vector<4xf32>, !llvm.ptr<1>
 """
 

@@ -136,8 +136,11 @@ PROGRAMS = [
     llvm.store volatile %1, %0 : f32, !llvm.ptr
     %3 = llvm.getelementptr inbounds %0[%a, 0, 1] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %4 = llvm.extractelement %v[%n : i32] : vector<2xf16>
-    %5 = llvm.extractvalue %s[1] : !llvm.struct<(ptr<1>, i64)>
-    %6 = llvm.inttoptr %a : i64 to !llvm.ptr<6>
+    %5 = llvm.mlir.undef : vector<2xf16>
+    %6 = llvm.mlir.zero : vector<2xf16>
+    %7 = llvm.insertelement %4, %6[%n : i32] : vector<2xf16>
+    %8 = llvm.extractvalue %s[1] : !llvm.struct<(ptr<1>, i64)>
+    %9 = llvm.inttoptr %a : i64 to !llvm.ptr<6>
     return
   }
 }

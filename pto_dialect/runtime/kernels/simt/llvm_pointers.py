@@ -12,8 +12,8 @@ import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from pto_dialect.analysis.llvm_pointers import llvm_space
 from pto_dialect.ir.core import types as t
+from pto_dialect.ir.core_dialects.llvm_pointers import llvm_space
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
@@ -41,11 +41,6 @@ def _space(type_: Attribute, op: Operation, g: Generator) -> str:
     if space is None:
         raise g.error("unmodelled", f"{t.type_text(type_)} names no memory of the chip", op)
     return space
-
-
-def _same_space(op: Operation, g: Generator) -> None:
-    if t.type_text(op.operands[0].type) != t.type_text(op.results[0].type):
-        raise g.error("unmodelled", f"{op.name} between memories cannot be executed", op)
 
 
 @kernel("llvm.inttoptr")
@@ -84,38 +79,41 @@ def addresses(op: Operation, g: Generator) -> None:
 @lane_kernel("llvm.addrspacecast")
 def same_space(op: Operation, g: Generator) -> None:
     """The same pointer, where both types name one memory."""
-    _same_space(op, g)
-    g.define(op.results[0], g.name(op.operands[0]))
+    (source,), result = op.operands, op.results[0]
+    if t.type_text(source.type) != t.type_text(result.type):
+        raise g.error("unmodelled", f"{op.name} between memories cannot be executed", op)
+    g.define(result, g.name(source))
 
 
-def _distance(op: Operation, g: Generator) -> tuple[SSAValue | int, int]:
-    """Returns the index of a ``getelementptr`` and the bytes of its elements."""
+def _distance(op: Operation, g: Generator) -> tuple[SSAValue, SSAValue | int, int]:
+    """Returns the pointer of a ``getelementptr``, its index, and the bytes of its elements."""
+    pointer, *dynamic = op.operands
     raw, of = op.properties.get("rawConstantIndices"), op.properties.get("elem_type")
     indices = list(raw.get_values()) if isinstance(raw, DenseArrayBase) else []
     if len(indices) != 1 or of is None:
         raise g.error("unmodelled", f"{op.name} with other than one index cannot be executed", op)
     nbytes = element_of(of, g).nbytes
-    return (op.operands[1] if indices[0] == _DYNAMIC else int(indices[0])), nbytes
+    return pointer, (dynamic[0] if indices[0] == _DYNAMIC else int(indices[0])), nbytes
 
 
 @kernel("llvm.getelementptr")
 def advance(op: Operation, g: Generator) -> None:
     """A pointer advanced by some elements."""
-    index, nbytes = _distance(op, g)
+    pointer, index, nbytes = _distance(op, g)
     count = index if isinstance(index, int) else g.name(index)
-    g.define(op.results[0], f"{g.name(op.operands[0])}.advance({count} * {nbytes})")
+    g.define(op.results[0], f"{g.name(pointer)}.advance({count} * {nbytes})")
 
 
 @lane_kernel("llvm.getelementptr")
 def advance_each(op: Operation, g: Generator) -> None:
     """Pointers advanced by some elements."""
-    index, nbytes = _distance(op, g)
+    pointer, index, nbytes = _distance(op, g)
     if isinstance(index, int):
         distance = g.emitter.constant(np.array([index * nbytes]), "distance")
     else:
         wide = invoke(g, Resize(np.dtype(np.int64), True), lane(index, g))
         distance = Expr(f"{wide} * {nbytes}")
-    g.define(op.results[0], invoke(g, advanced, g.name(op.operands[0]), distance))
+    g.define(op.results[0], invoke(g, advanced, g.name(pointer), distance))
 
 
 # ------------------------------------------------------------ accesses
@@ -157,14 +155,15 @@ def _single_format(type_: Attribute, op: Operation, g: Generator) -> Format:
 @kernel("llvm.load")
 def load(op: Operation, g: Generator) -> None:
     """The number at a pointer."""
-    fmt = _single_format(op.results[0].type, op, g)
-    g.define(op.results[0], invoke(g, LoadSingle(fmt), g.name(op.operands[0])))
+    (pointer,), result = op.operands, op.results[0]
+    g.define(result, invoke(g, LoadSingle(_single_format(result.type, op, g)), g.name(pointer)))
 
 
 @lane_kernel("llvm.load")
 def load_each(op: Operation, g: Generator) -> None:
     """The number or vector at the pointer of each running work-item."""
-    load_from(op.results[0], g.name(op.operands[0]), Expr("0"), g)
+    (pointer,) = op.operands
+    load_from(op.results[0], g.name(pointer), Expr("0"), g)
 
 
 @kernel("llvm.store")
@@ -185,7 +184,7 @@ def store_each(op: Operation, g: Generator) -> None:
 # ------------------------------------------------------------ vectors
 
 
-@lane_kernel("llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero")
+@lane_kernel("llvm.mlir.undef", "llvm.mlir.zero")
 def no_numbers(op: Operation, g: Generator) -> None:
     """A vector of zeros, which also stand for values that the program leaves open."""
     element = element_of(op.results[0].type, g)
@@ -247,6 +246,6 @@ def insert(op: Operation, g: Generator) -> None:
 @lane_kernel("llvm.extractelement")
 def extract(op: Operation, g: Generator) -> None:
     """One number of a vector."""
-    vector, position = (lane(operand, g) for operand in op.operands)
-    function = Extraction(element_of(op.operands[0].type, g))
-    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), vector, position))
+    vector, position = op.operands
+    function = Extraction(element_of(vector.type, g))
+    g.define(op.results[0], invoke(g, function, ITEMS, mask_of(g), lane(vector, g), lane(position, g)))
