@@ -173,3 +173,18 @@ def test_hybrid_rounding_is_refused() -> None:
         lines = "%r = pto.convert %a round(h) sat signed : f32 -> i32"
         results(lines, "i32", {"a": ("f32", np.zeros(1, np.float32))}, np.zeros(1, np.int32))
     assert raised.value.rule == "unmodelled"
+
+
+@pytest.mark.parametrize(("source", "target"), [("ui32", "i32"), ("i32", "si32"), ("si8", "i8"), ("ui16", "i16")])
+def test_unrealized_casts_keep_the_bits_of_integers(source: str, target: str) -> None:
+    bits = np.arange(-16, 16).astype(f"i{int(source.lstrip('uis')) // 8}")
+    values = bits.view(bits.dtype.str.replace("i", "u")) if source.startswith("ui") else bits
+    line = f"%r = builtin.unrealized_conversion_cast %a : {source} to {target}"
+    found = results(line, target, {"a": (source, values)}, np.zeros(32, bits.dtype))
+    assert found.tolist() == bits.tolist()
+
+
+def test_unrealized_casts_do_not_change_the_size() -> None:
+    line = "%r = builtin.unrealized_conversion_cast %a : i32 to i64"
+    with pytest.raises(ProgramError, match="between types of different sizes"):
+        results(line, "i64", {"a": ("i32", np.zeros(32, np.int32))}, np.zeros(32, np.int64))

@@ -392,8 +392,9 @@ def bitcast(op: Operation, g: Generator) -> None:
 
 @kernel("builtin.unrealized_conversion_cast")
 def conversion(op: Operation, g: Generator) -> None:
-    """The operands under the types of the results."""
+    """The operands under the types of the results; integers keep their bits."""
     for operand, result in zip(op.operands, op.results, strict=False):
-        g.define(result, str(g.name(operand)))
+        both = integer_width(operand.type) and integer_width(result.type)
+        g.define(result, wrapped(g.name(operand), result.type) if both else str(g.name(operand)))
     if len(op.operands) != len(op.results):
         raise g.error("unmodelled", "this conversion changes the number of values", op)

@@ -172,6 +172,21 @@ def bitcast(op: Operation, g: Generator) -> None:
     define_result(op, g, Reinterpretation(element_of(result.type, g)))
 
 
+@lane_kernel("builtin.unrealized_conversion_cast")
+def convert_unchanged(op: Operation, g: Generator) -> None:
+    """The same values under other types: numbers keep their bits."""
+    if len(op.operands) != len(op.results):
+        raise g.error("unmodelled", "this conversion changes the number of values", op)
+    for source, result in zip(op.operands, op.results, strict=True):
+        if is_number(source.type) and is_number(result.type):
+            of, to = element_of(source.type, g), element_of(result.type, g)
+            if of.nbytes != to.nbytes:
+                raise g.error("unmodelled", f"{op.name} between types of different sizes", op)
+            g.define(result, invoke(g, Reinterpretation(to), lane(source, g)))
+        else:
+            g.define(result, g.name(source))
+
+
 # ------------------------------------------------------------ math
 
 

@@ -146,7 +146,7 @@ WHOLE = frozenset(name for name in CORE_NAMES if name.partition(".")[0] in DIALE
 
 SHARED = frozenset(
     (
-        *("builtin.unrealized_conversion_cast", "memref.copy", "memref.dim", "memref.memory_space_cast"),
+        *("memref.copy", "memref.dim", "memref.memory_space_cast"),
         *("memref.extract_aligned_pointer_as_index", "memref.rank", "memref.reinterpret_cast", "memref.subview"),
         "scf.execute_region",
     )

@@ -90,6 +90,13 @@ def test_what_work_items_know() -> None:
     assert found[-1].tolist() == [item % 32 for item in range(items)]
 
 
-def test_a_conversion_that_remains_after_compilation() -> None:
-    body = "%r = builtin.unrealized_conversion_cast %x : i32 to i32"
-    assert run(body, {"x": ("i32", 7)}, {"r": "i32"}) == [7]
+@pytest.mark.parametrize(
+    ("source", "value", "target", "result"),
+    [("i32", 7, "i32", 7), ("ui8", 200, "i8", -56), ("i16", -1, "ui16", 65535), ("ui32", 5, "si32", 5)],
+)
+def test_a_conversion_that_remains_after_compilation(source: str, value: int, target: str, result: int) -> None:
+    body = f"""%bits = pto.load_scalar %x[%c0] : !pto.ptr<{source}, gm> -> {source}
+    %r = builtin.unrealized_conversion_cast %bits : {source} to {target}"""
+    dtype = np.dtype(f"{'u' if source.startswith('u') else ''}int{source.lstrip('ui')}")
+    x = (f"!pto.ptr<{source}, gm>", np.array([value], dtype))
+    assert run(body, {"x": x}, {"r": target}) == [result]
