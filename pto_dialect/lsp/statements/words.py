@@ -22,15 +22,16 @@ RUN_COMMANDS = ("pto-opt %s", "not pto-opt %s", "pto-run %s")
 """Commands that RUN lines begin with."""
 RUN_OPTIONS = ("-p ", "--lower=", "--verify-only", "--split-input-file", "--target=", "--print-op-generic", "--werror")
 """Options of ``pto-opt`` that RUN lines have, with the space or equals sign before their value."""
+_KERNEL_KINDS = tuple(ENUMS["kernel_kind"].spell(value) for value in ENUMS["kernel_kind"].values)
 ATTRIBUTES: dict[str, dict[str, tuple[str, ...]]] = {
     "module": {
         "pto.target_arch": ('"a5"', '"a2a3"', '"a2"', '"a3"'),
-        KERNEL_KIND: tuple(ENUMS["kernel_kind"].spell(value) for value in ENUMS["kernel_kind"].values),
+        KERNEL_KIND: _KERNEL_KINDS,
         "pto.backend": ('"emitc"', '"vpto"'),
     },
     "func.func": {
         **dict.fromkeys(ENTRY_ATTRIBUTES, ()),
-        KERNEL_KIND: tuple(ENUMS["kernel_kind"].spell(value) for value in ENUMS["kernel_kind"].values),
+        KERNEL_KIND: _KERNEL_KINDS,
         SIMT_ENTRY: (),
     },
 }

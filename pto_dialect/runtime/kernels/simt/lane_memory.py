@@ -97,14 +97,27 @@ def castptr(op: PtoOp, g: Generator) -> None:
     if isinstance(result.type, t.PtrType):
         fmt = pointer_format(result.type, g)
         if is_integer(source.type):
-            maker = PointersAt(result.type.space, fmt.storage, fmt.bytes)
-            wide = invoke(g, Resize(np.dtype(np.int64), True), lane(source, g))
-            g.define(result, invoke(g, maker, Expr("core"), ITEMS, mask_of(g), wide))
+            define_pointers(result, source, PointersAt(result.type.space, fmt.storage, fmt.bytes), g)
         else:
             addresses = invoke(g, pointers, pointer_text(source, g))
             g.define(result, f"{addresses}.with_dtype({g.argument(fmt.storage)}, {fmt.bytes})")
         return
-    numbers = invoke(g, addresses_of, Expr("core"), pointer_text(source, g))
+    define_addresses(result, pointer_text(source, g), g)
+
+
+def wide_number(value: SSAValue, g: Generator) -> Expr:
+    """Returns an integer of each work-item with 64 bits."""
+    return invoke(g, Resize(np.dtype(np.int64), True), lane(value, g))
+
+
+def define_pointers(result: SSAValue, address: SSAValue, maker: PointersAt, g: Generator) -> None:
+    """Defines ``result`` as the pointers to byte addresses."""
+    g.define(result, invoke(g, maker, Expr("core"), ITEMS, mask_of(g), wide_number(address, g)))
+
+
+def define_addresses(result: SSAValue, pointer: Expr, g: Generator) -> None:
+    """Defines ``result`` as the byte addresses of pointers."""
+    numbers = invoke(g, addresses_of, Expr("core"), pointer)
     g.define(result, invoke(g, Resize(element_of(result.type, g).dtype, True), numbers))
 
 

@@ -6,8 +6,6 @@ Such a pointer is a pointer to bytes, of all work-items or one for each.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -19,15 +17,14 @@ from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.simt.access import Element
-from pto_dialect.runtime.simt.addresses import PointersAt, addresses_of, advanced
-from pto_dialect.runtime.simt.integers import Resize
+from pto_dialect.runtime.simt.addresses import PointersAt, advanced
 from pto_dialect.runtime.simt.items import Mask, WorkItems
 from pto_dialect.runtime.simt.scope import element_of
 
-from ..buffers.pointers import PointerMaker, load_element, store_element
+from ..buffers.pointers import PointerMaker, load_element, scalar_result, store_element
 from ..core.scalar import wrapped
 from ..registry import kernel, lane_kernel
-from .lane_memory import load_from, store_to
+from .lane_memory import define_addresses, define_pointers, load_from, store_to, wide_number
 from .lane_values import ITEMS, invoke, lane, mask_of
 
 _BYTE = np.dtype(np.uint8)
@@ -55,9 +52,7 @@ def pointer_at(op: Operation, g: Generator) -> None:
 def pointers_at(op: Operation, g: Generator) -> None:
     """The pointers to byte addresses."""
     (source,), result = op.operands, op.results[0]
-    maker = PointersAt(_space(result.type, op, g), _BYTE, 1)
-    wide = invoke(g, Resize(np.dtype(np.int64), True), lane(source, g))
-    g.define(result, invoke(g, maker, Expr("core"), ITEMS, mask_of(g), wide))
+    define_pointers(result, source, PointersAt(_space(result.type, op, g), _BYTE, 1), g)
 
 
 @kernel("llvm.ptrtoint")
@@ -71,8 +66,7 @@ def address_of(op: Operation, g: Generator) -> None:
 def addresses(op: Operation, g: Generator) -> None:
     """The byte addresses of pointers."""
     (source,), result = op.operands, op.results[0]
-    numbers = invoke(g, addresses_of, Expr("core"), g.name(source))
-    g.define(result, invoke(g, Resize(element_of(result.type, g).dtype, True), numbers))
+    define_addresses(result, g.name(source), g)
 
 
 @kernel("llvm.addrspacecast")
@@ -111,39 +105,11 @@ def advance_each(op: Operation, g: Generator) -> None:
     if isinstance(index, int):
         distance = g.emitter.constant(np.array([index * nbytes]), "distance")
     else:
-        wide = invoke(g, Resize(np.dtype(np.int64), True), lane(index, g))
-        distance = Expr(f"{wide} * {nbytes}")
+        distance = Expr(f"{wide_number(index, g)} * {nbytes}")
     g.define(op.results[0], invoke(g, advanced, g.name(pointer), distance))
 
 
 # ------------------------------------------------------------ accesses
-
-
-class _Single:
-    """An access by a core; ``label`` is its name in generated code."""
-
-    def __init__(self, fmt: Format) -> None:
-        self.fmt = fmt
-
-
-class LoadSingle(_Single):
-    """Loads one number."""
-
-    label = "load"
-
-    def __call__(self, pointer: Any) -> Any:
-        """The number at a pointer."""
-        return load_element(pointer.with_dtype(self.fmt.storage, self.fmt.bytes), 0, self.fmt)
-
-
-class StoreSingle(_Single):
-    """Stores one number."""
-
-    label = "store"
-
-    def __call__(self, pointer: Any, value: Any) -> None:
-        """Stores a number at a pointer."""
-        store_element(pointer.with_dtype(self.fmt.storage, self.fmt.bytes), 0, value, self.fmt)
 
 
 def _single_format(type_: Attribute, op: Operation, g: Generator) -> Format:
@@ -152,11 +118,17 @@ def _single_format(type_: Attribute, op: Operation, g: Generator) -> Format:
     return g.format(type_)
 
 
+def _elements(pointer: SSAValue, fmt: Format, g: Generator) -> Expr:
+    """Returns a pointer to numbers in place of one to bytes."""
+    return Expr(f"{g.name(pointer)}.with_dtype({g.argument(fmt.storage)}, {fmt.bytes})")
+
+
 @kernel("llvm.load")
 def load(op: Operation, g: Generator) -> None:
     """The number at a pointer."""
     (pointer,), result = op.operands, op.results[0]
-    g.define(result, invoke(g, LoadSingle(_single_format(result.type, op, g)), g.name(pointer)))
+    fmt = _single_format(result.type, op, g)
+    g.define(result, scalar_result(invoke(g, load_element, _elements(pointer, fmt, g), 0, fmt), result.type))
 
 
 @lane_kernel("llvm.load")
@@ -170,7 +142,8 @@ def load_each(op: Operation, g: Generator) -> None:
 def store(op: Operation, g: Generator) -> None:
     """Stores a number at a pointer."""
     value, pointer = op.operands
-    g.call(StoreSingle(_single_format(value.type, op, g)), g.name(pointer), g.name(value))
+    fmt = _single_format(value.type, op, g)
+    g.call(store_element, _elements(pointer, fmt, g), 0, g.name(value), fmt)
 
 
 @lane_kernel("llvm.store")
