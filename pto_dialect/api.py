@@ -136,12 +136,21 @@ def _as_path(path_or_text: str | os.PathLike[str]) -> str | None:
     return None
 
 
+def _require_module(function: str, value: object) -> None:
+    """Raises TypeError where ``function`` got something else than a module, such as the text of a program."""
+    if not isinstance(value, Module):
+        how = "parse(text) makes one of a text, parse(Path(file).read_text(), file) of a file"
+        raise TypeError(f"{function} takes a module, found {type(value).__name__}; {how}")
+
+
 def print_module(module: Module, generic: bool = False) -> str:
     """The canonical text of ``module``, ending with a newline; ``generic`` writes every operation in generic
     form.
 
-    Reading the text back gives the same module, and printing that gives the same text.
+    Reading the text back gives the same module, and printing that gives the same text. Raises TypeError for anything
+    but a module.
     """
+    _require_module("print_module", module)
     from pto_dialect.syntax.print.printer import print_module as print_text  # deferred: start-up
 
     return print_text(module, generic=generic)
@@ -158,8 +167,9 @@ def compile(
 ) -> CompiledKernel:
     """A callable on numpy arrays for function ``entry`` of ``module``, which is verified first.
 
-    See :func:`pto_dialect.runtime.api.compile`.
+    See :func:`pto_dialect.runtime.api.compile`. Raises TypeError for anything but a module.
     """
+    _require_module("compile", module)
     from pto_dialect.runtime.api import compile as compile_module  # deferred: start-up
 
     return compile_module(module, entry, target, accumulate=accumulate, backend=backend, verify=verify)
@@ -221,9 +231,10 @@ def emit_cpp(module: Module, filename: str = "", target: str | None = None) -> s
     """The C++ text of a program of tiles against the public interface, for the compiler of a chip. ``filename`` is the
     program's, for the comment at the beginning; ``target`` is the chip where the module does not say it.
 
-    Raises :class:`VerifyError` with the diagnostic of the first operation that has no form in C++. Source: docs/cpp.md,
-    "From .pto to C++".
+    Raises :class:`VerifyError` with the diagnostic of the first operation that has no form in C++, and TypeError for
+    anything but a module. Source: docs/cpp.md, "From .pto to C++".
     """
+    _require_module("emit_cpp", module)
     from pto_dialect.cpp.emit import EmitError, emit_module  # deferred: start-up
 
     try:
@@ -247,7 +258,8 @@ def run(
 ) -> dict[str, Any]:
     """Compiles a function of ``module``, which is verified first, and calls it once; see
     :func:`pto_dialect.runtime.api.run`. ``record`` is a file for a recording of the run
-    (:func:`pto_dialect.recording.launch.record`)."""
+    (:func:`pto_dialect.recording.launch.record`). Raises TypeError for anything but a module."""
+    _require_module("run", module)
     from pto_dialect.runtime.api import run as run_module  # deferred: start-up
 
     recording: AbstractContextManager[None] = nullcontext()

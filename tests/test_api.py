@@ -267,3 +267,11 @@ def test_a_byte_order_mark_is_no_part_of_the_text():
     text = "\ufefffunc.func @f() {\n  return\n}\n"
     assert pto_dialect.check(text).ok
     assert [op.name for op in pto_dialect.parse(text).walk()] == ["builtin.module", "func.func", "func.return"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("run", ({},)), ("compile", ()), ("print_module", ()), ("emit_cpp", ())]
+)
+def test_a_text_is_no_module(name: str, arguments: tuple[object, ...]) -> None:
+    with pytest.raises(TypeError, match=rf"^{name} takes a module, found str; parse\(text\) makes one of a text"):
+        getattr(pto_dialect, name)("func.func @f() { return }", *arguments)

@@ -46,6 +46,8 @@ class Known:
         usual = _usual() and not (batch and stderr_is_terminal())
         alone = task.verdicts is not None and task.output is None and all(item.data is None for item in inputs)
         self._began = time_ns()
+        # What a pattern names changes in folders that are not looked at.
+        alone = alone and set(paths) <= set(sys.argv)
         self._states = _states(paths, inputs) if usual and alone else {}
 
     def recording(self, write: Callable[[str], None]) -> Callable[[str], None]:

@@ -9,6 +9,7 @@ import click
 
 from .command_line import PtoCommand, check_settings, color_option, no_config_option, read_stdin, version_option
 from .in_place import Rewritten, Showing, columns_of, refuse_cpp, rewrite
+from .shell_words import matching
 
 if TYPE_CHECKING:
     from pto_dialect.driver.inputs import Input
@@ -34,7 +35,7 @@ class LineRange(click.ParamType):
 
 
 @click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("paths", metavar="[FILE|DIR]...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(), callback=matching)
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 when a file would change, and name it.")
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change, as diff -u does.")
 @click.option("--lines", "only", type=LineRange(), multiple=True, metavar="FIRST:LAST",

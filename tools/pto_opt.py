@@ -36,6 +36,7 @@ from .command_line import (
 from .constants import NO_CACHE, SERVER_OPTION
 from .cpp_options import READERS, cpp_options, with_cpp
 from .ir_options import ir_printing, ir_printing_options
+from .shell_words import matching
 from .spellings import REFUSED
 from .streams import let_annotations_through, wants_color, write_stdout
 from .target_choice import TargetChoice
@@ -149,7 +150,7 @@ class OptCommand(PtoCommand):
 
 
 @click.command(cls=OptCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path(), callback=matching)
 @click.option(
     "-o",
     "output",
@@ -197,7 +198,7 @@ class OptCommand(PtoCommand):
 @click.option("--fix", is_flag=True, help="Correct unambiguous mistakes in place; print the rest, no module.")
 @click.option("--unsafe", is_flag=True, help="Make guesses and add statements as well; goes with --fix.")
 @click.option("--format", "layout", is_flag=True, help="Format programs in place as pto-fmt does, after --fix.")
-@click.option("--diff", is_flag=True, help="Change nothing and print what would change; goes with --fix and --format.")
+@click.option("--diff", is_flag=True, help="Change nothing and print what --fix, or --format, would change.")
 @click.option(
     "--check", is_flag=True,
     help="Change nothing; exit with 1 if a file would change; goes with --fix and --format.",
@@ -306,17 +307,19 @@ def _check_emitting(ctx: click.Context, given: dict[str, Any]) -> None:
         ),
         *(("split_input_file", "--split-input-file"), ("verify_diagnostics", "--verify-diagnostics")),
         *(("stats", "--stats"), ("cycles", "--cycles"), ("memory_report", "--memory-report")),
-        *(("fix", "--fix"), ("layout", "--format"), ("exact_generic", "--exact-generic")),
+        *(("fix", "--fix"), ("diff", "--diff"), ("layout", "--format"), ("exact_generic", "--exact-generic")),
     ):
         if given[option]:
             raise click.UsageError(f"--emit cpp prints C++ text; it does not go with {name}", ctx)
 
 
 def _rewriting(ctx: click.Context, given: dict[str, Any]) -> dict[str, bool] | None:
-    """What ``--fix`` and ``--format`` ask for, ``None`` without them."""
-    fix, layout = given["fix"], given["layout"]
+    """What ``--fix``, ``--format`` and ``--diff`` ask for, ``None`` without them."""
+    layout = given["layout"]
+    # As in ruff, a difference alone is that of the fixes.
+    fix = given["fix"] = given["fix"] or (given["diff"] and not layout)
     if not (fix or layout):
-        for option in ("unsafe", "diff", "check"):
+        for option in ("unsafe", "check"):
             if given[option]:
                 raise click.UsageError(
                     f"--{option} has no meaning without --fix{' or --format' * (option != 'unsafe')}", ctx

@@ -21,6 +21,7 @@ from .command_line import (
     write_stderr,
 )
 from .cpp_options import cpp_options, with_cpp
+from .shell_words import matching
 from .target_choice import TargetChoice
 
 NOT_INSTALLED, UNDECIDED = 2, 4
@@ -28,7 +29,7 @@ NOT_INSTALLED, UNDECIDED = 2, 4
 
 
 @click.command(cls=PtoCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path(), callback=matching)
 @click.option("--target", type=TargetChoice(), help="Chip, if the program states none or another one.")
 @click.option(
     "--assume", "assumptions", metavar="CONDITION", multiple=True,

@@ -46,6 +46,7 @@ from .run_options import (
     timeout_of,
     with_settings,
 )
+from .shell_words import matching
 from .streams import wants_color
 from .target_choice import TargetChoice
 
@@ -64,7 +65,8 @@ TIMEOUT_MAX = 10_000_000.0
 
 
 @click.command(cls=PtoRunCommand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path(),
+                callback=matching)  # fmt: skip
 @click.option("--entry", metavar="NAME", help="Function to run; by default the kernel, or the only function.")
 @click.option("--target", type=TargetChoice(), help="Chip to run as; by default that of the module.")
 @click.option(

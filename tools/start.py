@@ -30,6 +30,7 @@ SCRIPTS = ("pto", "pto-opt", "pto-run", "pto-fmt", "pto-sweep", "pto-lsp", "pto-
 
 def pto() -> None:
     """The command ``pto``: as if the command of its first argument had been called."""
+    _take_responses()
     found, name, words = routed(sys.argv[1:], "_PTO_COMPLETE" in os.environ)
     sys.argv[1:] = words
     if found is None:
@@ -72,6 +73,7 @@ def routed(words: "list[str]", completing: bool = False) -> "tuple[Subcommand | 
 
 def pto_opt(name: str | None = None) -> None:
     """The command ``pto-opt``, shown as ``name``. If the user requests it, a server answers instead."""
+    _take_responses()
     if _may_want_server():
         from .server.client import call_server  # deferred: start-up
 
@@ -129,6 +131,19 @@ def _note_old_name(old: str, new: str) -> None:
         sys.stderr.write(f"note: {old} is '{new}' now; the old name works in this release only\n")
 
 
+def _take_responses() -> None:
+    """Puts the content of files of arguments in place of ``@FILE``. Ends the process where one cannot be used."""
+    if not any(word.startswith("@") for word in sys.argv[1:]):
+        return
+    from .shell_words import ResponseError, with_responses  # deferred: start-up
+
+    try:
+        sys.argv[1:] = with_responses(sys.argv[1:])
+    except ResponseError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+
+
 def _obey_switch() -> None:
     """``--plain`` takes effect before anything is loaded. Ends the process where ``PTO_PLAIN`` is wrong."""
     if UNKNOWN:
@@ -153,6 +168,7 @@ def _may_want_server() -> bool:
 
 def _command(module: str, name: str | None = None, first: "Callable[[], int | None] | None" = None) -> None:
     """Carries a command out and ends the process."""
+    _take_responses()
     _obey_switch()
     try:
         _start(module, name, first=first)

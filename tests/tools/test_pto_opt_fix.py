@@ -139,6 +139,14 @@ def test_a_file_with_many_mistakes_is_fixed(tmp_path: Path) -> None:
     assert opt("--fix", str(file)).exit_code == 0
 
 
+def test_a_difference_alone_is_that_of_the_fixes(wrong: Path) -> None:
+    alone, fixes = opt("--diff", str(wrong)), opt("--fix", "--diff", str(wrong))
+    assert (alone.exit_code, alone.stdout, alone.stderr) == (fixes.exit_code, fixes.stdout, fixes.stderr)
+    layout = opt("--format", "--diff", str(wrong))
+    assert "arith.addi" not in "".join(line for line in layout.stdout.splitlines() if line.startswith("+"))
+    assert wrong.read_text() == WRONG
+
+
 def test_format_lays_programs_out_after_the_fixes(wrong: Path) -> None:
     assert opt("--format", str(wrong)).exit_code == 1
     assert wrong.read_text() == WRONG
@@ -151,7 +159,8 @@ def test_format_lays_programs_out_after_the_fixes(wrong: Path) -> None:
     ("args", "message"),
     [
         (("--unsafe",), "--unsafe has no meaning without --fix"),
-        (("--diff",), "--diff has no meaning without --fix or --format"),
+        (("--check",), "--check has no meaning without --fix or --format"),
+        (("--diff", "--emit", "cpp"), "it does not go with --diff"),
         (("--format", "--unsafe"), "--unsafe has no meaning without --fix"),
         (("--fix", "-o", "y.pto"), "--fix rewrites the inputs; it does not go with -o"),
         (("--format", "--stats"), "--format rewrites the inputs; it does not go with --stats"),

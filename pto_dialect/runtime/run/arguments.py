@@ -290,10 +290,13 @@ def _scalar(name: str, type_: Attribute, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         if value.size < 1:
             raise BindingError(f"argument {name} needs a number, found an empty array")
-        value = value.reshape(-1)[0].item()
+        value = value.reshape(-1)[0]
+    if isinstance(value, np.generic):
+        # Those of ``ml_dtypes`` are no ``np.number``.
+        value = value.item()
     if isinstance(type_, (IntegerType, IndexType)):
         width = type_.width.data if isinstance(type_, IntegerType) else 64
-        if (isinstance(value, bool) and width != 1) or not isinstance(value, (int, np.integer)):
+        if (isinstance(value, bool) and width != 1) or not isinstance(value, int):
             raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an integer, found {value!r}")
         if not -(1 << (width - 1)) <= int(value) < 1 << width:
             raise BindingError(f"argument {name}: {value} does not fit into {t.type_text(type_)}")

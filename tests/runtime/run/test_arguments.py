@@ -40,6 +40,9 @@ def bound(text: str, value: Any) -> Any:
         ("ui8", 255, 255), ("ui8", -1, 255), ("i64", 2**64 - 1, -1), ("index", -3, -3),
         ("i1", True, True), ("i1", 0, False), ("i32", np.array([[7, 8]]), 7),
         ("f32", 1, 1.0), ("f32", 0.1, float(np.float32(0.1))), ("f16", 0.1, float(np.float16(0.1))),
+        ("bf16", ml_dtypes.bfloat16(1.5), 1.5), ("f32", ml_dtypes.float8_e4m3fn(-0.25), -0.25),
+        ("i32", ml_dtypes.int4(-3), -3), ("i1", np.True_, True), ("i32", np.array(ml_dtypes.uint4(9)), 9),
+        ("f32", np.longdouble(0.5), 0.5),
         ("bf16", 1.01, 1.0078125), ("f64", 0.1, 0.1), ("f32", np.float64(0.1), float(np.float32(0.1))),
     ],
 )  # fmt: skip
@@ -57,8 +60,9 @@ def test_nan_and_infinity_stay() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("i32", 2**32), ("i32", -(2**31) - 1), ("i32", 1.5), ("i32", True), ("i8", "1"), ("f32", "1"),
-        ("i32", np.zeros(0, np.int32)), ("!pto.ptr<f32>", 1.0), ("!pto.pipe", 1),
+        ("i32", 2**32), ("i32", -(2**31) - 1), ("i32", 1.5), ("i32", True), ("i32", np.True_),
+        ("i32", ml_dtypes.bfloat16(1)), ("i8", "1"), ("f32", "1"), ("i32", np.zeros(0, np.int32)),
+        ("!pto.ptr<f32>", 1.0), ("!pto.pipe", 1),
         ("!pto.ptr<i2>", np.zeros(1)), ("!pto.f4E2M1x2", 1.0),
     ],
 )  # fmt: skip

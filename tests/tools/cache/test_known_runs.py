@@ -98,7 +98,7 @@ LINES = [
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     found = Place(tmp_path_factory.mktemp("known"))
-    for name in ("same", "streams", "damaged", *CHANGES):
+    for name in ("same", "streams", "damaged", "pattern", *CHANGES):
         tree = found.tree(name)
         (tree / "below").mkdir(parents=True)
         for number in range(4):
@@ -131,6 +131,15 @@ def test_what_has_changed_is_seen(place: Place, change: str) -> None:
     after, loaded = place.opt(str(tree))
     assert "click" in loaded and after != before
     assert after == place.opt("--no-cache", str(tree))[0]
+
+
+def test_what_a_pattern_names_now_counts(place: Place) -> None:
+    tree = place.tree("pattern")
+    line = f"{tree}/0.pto", f"{tree}/be*/*.pto"
+    before, _ = place.opt(*line)
+    (tree / "below" / "more.pto").write_text(WRONG)
+    after, _ = place.opt(*line)
+    assert (before.code, after.code) == (0, 1)
 
 
 def test_damaged_answers_are_not_trusted(place: Place) -> None:
@@ -287,6 +296,7 @@ def test_what_has_just_changed_is_not_kept(
     changed = os.stat(file).st_ctime_ns
     monkeypatch.setattr(KNOWN, "time_ns", lambda: changed + int(ago * 1e9))
     monkeypatch.setattr(KNOWN, "_usual", lambda: True)
+    monkeypatch.setattr(sys, "argv", ["pto-opt", str(file)])
     verdicts = Verdicts(bool(results))
     task: Any = Task(Options(), None, "text", False, verdicts=verdicts)  # pyright: ignore[reportArgumentType]
     paths = [str(file)]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from tools.shell_words import with_responses
 from tools.start import routed
 
 PAGE = Path(__file__).parents[3] / "docs" / "habits.md"
@@ -26,6 +27,7 @@ FILES = {
     "kernels/one.pto": PROGRAM,
     "launches/one.pto": PROGRAM,
     "launches/one.launch.toml": 'program = "one.pto"\n',
+    "arguments.txt": "--target a5\n'kernel.pto'\n",
     "pto.toml": "",
 }
 
@@ -69,7 +71,7 @@ def outcome(line: str) -> tuple[int, str]:
         at = words.index("<")
         given = Path(words[at + 1]).read_text(encoding="utf-8")
         del words[at : at + 2]
-    name, *rest = words
+    name, *rest = with_responses(words)
     module = name.replace("-", "_")
     if name == "pto":
         found, sub, rest = routed(rest)

@@ -56,15 +56,15 @@ def _require_plain(array: Array, name: str | None = None) -> None:
 
 @contextmanager
 def addresses(args: Sequence[Any], pointers: Sequence[str | None]) -> Iterator[list[Any]]:
-    """``args`` with addresses instead of arrays and tensors where ``pointers`` has the name of a parameter; they are
-    valid inside the ``with`` block."""
+    """``args`` with addresses instead of arrays and tensors where ``pointers`` has the name of a parameter, and with
+    numbers of Python instead of those of numpy and ``ml_dtypes``; addresses are valid inside the ``with`` block."""
     made: list[Any] = []
     added: list[int] = []
     try:
         for position, value in enumerate(args):
             name = pointers[position] if position < len(pointers) else None
             if name is None:
-                made.append(value)
+                made.append(value.item() if isinstance(value, np.generic) else value)
             elif isinstance(value, np.ndarray):
                 _require_plain(value, name)
                 address = value.ctypes.data

@@ -2,12 +2,14 @@
 
 import ctypes
 import importlib
+import operator
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -132,6 +134,14 @@ def test_kernel_runs_on_arrays_with_one_block_for_each_of_grid(handles: ModuleTy
     x, y = np.array([1, 2, 3, 4], np.float32), np.zeros(4, np.float32)
     launch(handles, x, y, 2.0)
     assert y.tolist() == [2, 4, 6, 0]
+
+
+def test_numbers_of_ml_dtypes_are_numbers_of_python(handles: ModuleType) -> None:
+    x, y = np.array([1, 2, 3, 4], np.float32), np.zeros(4, np.float32)
+    launch(handles, x, y, ml_dtypes.bfloat16(1.5))
+    assert y.tolist() == [1.5, 3, 4.5, 0]
+    with pointers.addresses([ml_dtypes.int4(-3), np.int8(5)], [None, None]) as numbers:
+        assert list(map(operator.index, numbers)) == [-3, 5]
 
 
 def test_pointer_is_an_address_inside_an_array(handles: ModuleType) -> None:
