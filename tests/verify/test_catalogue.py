@@ -1,6 +1,8 @@
 """The generated rule catalogue is complete, well formed and up to date."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,30 @@ def test_the_catalogue_in_docs_is_what_the_rules_say() -> None:
     assert catalogue.CATALOGUE.read_text(encoding="utf-8") == TEXT, (
         "docs/rules.md is out of date; run python -m pto_dialect.verify.catalogue"
     )
+
+
+IN_THREADS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from pto_dialect.verify.engine.rule import read_rules
+
+sys.setswitchinterval(1e-6)
+start = Barrier(8)
+
+def read(_):
+    start.wait()
+    return id(read_rules("passes"))
+
+with ThreadPoolExecutor(8) as threads:
+    print(len(set(threads.map(read, range(8)))))
+"""
+
+
+def test_threads_that_check_programs_declare_rules_once() -> None:
+    """Compilers that call the verifier from a pool of threads read the same file of rules at the same time."""
+    done = subprocess.run([sys.executable, "-c", IN_THREADS], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
 
 
 def test_each_rule_has_one_row() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from functools import cache
+from threading import Lock
 
 from pto_dialect.diagnostics.diagnostic import Severity
 
@@ -92,14 +92,24 @@ _FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 _HEAD = re.compile(r"^## (\S+) \((\w+), (.+?)(?:, (a2a3))?\)\n(.+)\nSource: (.+)\n", re.MULTILINE)
 
 
-@cache
+_declared: dict[str, dict[str, Rule]] = {}
+_declaring = Lock()
+
+
 def read_rules(name: str) -> dict[str, Rule]:
     """Declares the rules of the file ``rules/name.txt`` and returns them by id; raises ValueError for an id that is
-    already declared.
+    already declared. Threads that check programs at the same time share the rules.
 
     A rule starts with a line ``## id (severity, pass)``, or ``## id (severity, pass, a2a3)`` if its programs are for
     that target; then come its text, its source, and the programs below ``## incorrect`` and ``## correct``.
     """
+    with _declaring:
+        if name not in _declared:
+            _declared[name] = _declare(name)
+        return _declared[name]
+
+
+def _declare(name: str) -> dict[str, Rule]:
     with open(os.path.join(_FOLDER, f"{name}.txt"), encoding="utf-8") as file:
         parts = _HEAD.split(file.read())[1:]
     rules: dict[str, Rule] = {}
