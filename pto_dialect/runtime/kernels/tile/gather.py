@@ -92,31 +92,41 @@ class GatherMask(PatternMask):
         write_linear(dst, picked.flatten())
 
 
+_REPEAT = 64
+"""Elements that one step of a gather by comparison takes on a5."""
+
+
 class GatherMatches:
     """dst row r = positions of the elements of row r that compare with a number; counts = their number.
 
-    A position is the element's row-major index in the valid region, plus ``offset``. Positions that do not fit into the
-    valid columns of dst are dropped.
+    A position is the element's index in the rows of the source, plus ``offset``: rows follow each other as in memory,
+    or, with ``repeats``, as the instruction counts them, each in a whole number of repeats. Positions that do not fit
+    into the valid columns of dst are dropped.
     """
 
     label = "tgather"
 
-    def __init__(self, compare: Callable[..., Any], fmt: Format, offset: int) -> None:
+    def __init__(self, compare: Callable[..., Any], fmt: Format, offset: int, repeats: bool) -> None:
         self.compare = compare
         self.fmt = fmt
         self.offset = offset
+        self.repeats = repeats
+
+    def _pitch(self, src: AnyTile) -> int:
+        """Returns the positions from one row to the next."""
+        return -(-src.valid_cols // _REPEAT) * _REPEAT if self.repeats else src.cols
 
     def __call__(self, src: AnyTile, value: Any, dst: AnyTile, counts: AnyTile) -> None:
         """Writes the positions of matches in ``src`` to ``dst`` and their number in each row to ``counts``."""
         matches = self.compare(decode(src.read(), self.fmt), value)
-        rows, cols = matches.shape
+        rows, pitch = matches.shape[0], self._pitch(src)
         if rows > dst.rows:
             raise Fault("tile-valid-rows", f"positions of {rows} rows do not fit into {dst.rows} rows")
         counted = np.zeros(rows, np.int64)
         for row in range(rows):
             positions = np.flatnonzero(matches[row])
             counted[row] = positions.size
-            fitting = positions[: dst.valid_cols] + (row * cols + self.offset)
+            fitting = positions[: dst.valid_cols] + (row * pitch + self.offset)
             if fitting.size:
                 # The elements after the positions are unchanged.
                 write_at(dst, row, fitting.astype(dst.fmt.storage).reshape(1, -1))
@@ -187,7 +197,8 @@ def tgather(op: PtoOp, g: Generator) -> None:
     scalar = g.operand(op, "kValue")
     if scalar is not None:
         counts = g.destination(op, "cdst", 1)
-        instruction = GatherMatches(compare_mode(op), fmt, integer_attribute(op, "offset", 0))
+        repeats = g.profile.arch == "a5"
+        instruction = GatherMatches(compare_mode(op), fmt, integer_attribute(op, "offset", 0), repeats)
         g.call(instruction, src, number(g, scalar, fmt), dst, counts, pipe=pipe)
         return
     if fmt.bytes != target.bytes:

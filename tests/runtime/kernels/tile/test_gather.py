@@ -152,10 +152,24 @@ def test_gather_of_positions(element: str, mode: str) -> None:
     counts = np.zeros((1, 8), np.int32)
     for r in range(8):
         hits = [c for c in range(60) if getattr(operator, mode)(float(source[r, c]), 5.0)]
-        wanted[r, : len(hits)] = [r * 60 + c + 100 for c in hits]
+        wanted[r, : len(hits)] = [r * 64 + c + 100 for c in hits]
         counts[0, r] = len(hits)
     same(found["d"], wanted)
     same(found["n"], counts)
+
+
+@pytest.mark.parametrize(("target", "valid", "pitch"), [("a2a3", 60, 256), ("a5", 60, 64), ("a5", 65, 128)])
+def test_positions_count_the_columns_of_the_tile_or_whole_repeats(target: str, valid: int, pitch: int) -> None:
+    source = np.zeros((2, 256))
+    source[:, [1, valid - 1, valid]] = 5
+    found = run(
+        "pto.tgather ins(%a, %k, %t : {a}, f32, {t}) outs(%d, %n : {d}, {n}) {cmpMode = #pto<cmp gt>}",
+        tile("a", "f32", source, (2, valid)), tile("t", "i8", np.zeros((8, 1024))),
+        tile("d", "i32", np.full((2, 8), -1)), tile("n", "i32", np.zeros((1, 8))),
+        scalars={"k": ("f32", 4.0)}, target=target, verify=False,
+    )  # fmt: skip
+    assert found["d"][:, :3].tolist() == [[1, valid - 1, -1], [pitch + 1, pitch + valid - 1, -1]]
+    assert found["n"][0, :2].tolist() == [2, 2]
 
 
 def test_positions_that_do_not_fit_are_dropped_but_counted() -> None:

@@ -152,7 +152,7 @@ def test_elements_of_a_pattern() -> None:
 
 
 def test_positions_of_matches() -> None:
-    found = gather.GatherMatches(np.greater, format_of("f32"), 100)
+    found = gather.GatherMatches(np.greater, format_of("f32"), 100, repeats=False)
     src = value(2, 4, data=[5, 0, 6, 7, 0, 8, 0, 0])
     dst, counts = value(2, 3, "i32", np.full(6, -1)), value(1, 2, "i32")
     found(src, 1.0, dst, counts)
