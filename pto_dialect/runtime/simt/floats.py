@@ -17,6 +17,7 @@ from ..numerics.decode import decode
 from ..numerics.encode import encode
 from ..numerics.fma import fma_to_odd
 from ..numerics.formats import Format
+from ..numerics.powers import power
 from ..numerics.rounding import round_to_integer
 
 Function = Callable[..., Array]
@@ -39,7 +40,7 @@ FUNCTIONS: dict[str, Function] = {
     "fmax": np.fmax,
     "fmin": np.fmin,
     "log": np.log,
-    "pow": np.power,
+    "pow": power,
     "rint": _rounding("R"),
     "round": _rounding("A"),
     "sin": np.sin,

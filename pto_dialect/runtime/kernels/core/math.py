@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator, integer_width
 from pto_dialect.runtime.faults import Fault
+from pto_dialect.runtime.numerics.powers import power
 
 from ..registry import kernel
 from .scalar import rounded, signed, unsigned, wrapped, wrapped_bits
@@ -52,7 +53,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log10": np.log10,
     "log1p": np.log1p,
     "log2": np.log2,
-    "powf": np.power,
+    "powf": power,
     "roundeven": np.rint,
     "sin": np.sin,
     "sinh": np.sinh,

@@ -14,6 +14,7 @@ import numpy as np
 
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.fma import fma
+from pto_dialect.runtime.numerics.powers import power
 
 Compute = Callable[..., Any]
 """Fills its last argument from the others."""
@@ -145,6 +146,11 @@ def _count(count: int, out: Array) -> Any:
     return out.dtype.type(count & (out.dtype.itemsize * 8 - 1))
 
 
+def power_of_floats(a: Array, b: Any, out: Array) -> None:
+    """a^b."""
+    np.copyto(out, power(a, b))
+
+
 def power_of_integers(a: Array, b: Any, out: Array) -> None:
     """a^b modulo 2^width; a negative exponent gives the power's integer part, 0^negative gives 0."""
     exponent = np.broadcast_to(np.asarray(b, out.dtype), out.shape)
@@ -171,7 +177,7 @@ MAXIMUM = _both(maximum)
 MINIMUM = _both(minimum)
 FLOORED_REMAINDER = _both(floored_remainder)
 TRUNCATED_REMAINDER = _both(np.fmod)
-POWER = Formula(np.power, power_of_integers)
+POWER = Formula(power_of_floats, power_of_integers)
 EXPDIF = Formula(exponential_of_difference, half=True)
 
 UNARY: dict[str, Formula] = {
