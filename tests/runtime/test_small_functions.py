@@ -179,7 +179,7 @@ def test_a_token_that_is_there_is_taken_at_once(
 ) -> None:
     """That counts as one more instruction."""
     seen: list[str] = []
-    monkeypatch.setattr(OrderedCore.__mro__[1], "await_signals", lambda self, pipe, keys: seen.append("queued"))
+    monkeypatch.setattr(OrderedCore.__mro__[1], "await_signals", lambda self, pipe, keys, line: seen.append("queued"))
     core: Any = OrderedCore.__new__(OrderedCore)
     core.issued, core.waiting = 5, waiting
     monkeypatch.setattr(OrderedCore, "_ready", lambda self, keys: there)

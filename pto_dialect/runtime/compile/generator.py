@@ -221,6 +221,10 @@ class Generator:
             return self.names[value]
         return self.emitter.known(value) or self.emitter.constant(value, constant_hint(value))
 
+    def next_line(self) -> int:
+        """Returns the number of the line of the generated source that is written next."""
+        return len(self.emitter.lines) + 1
+
     def call(self, function: Callable[..., Any] | Expr, *arguments: Any, pipe: Pipe | None = None) -> None:
         """Runs ``function`` as an instruction on ``pipe``: at once in program order, or when its queue reaches it."""
         if self._undefined and pipe is not None and callable(function) and function is not copy_value:
@@ -228,7 +232,7 @@ class Generator:
         text = ", ".join(self.argument(a) for a in arguments)
         target = self.argument(function)
         if self.queued and pipe is not None and pipe is not Pipe.S:
-            number = len(self.emitter.lines) + 1
+            number = self.next_line()
             if self.profile_log is not None:
                 slot = self.profile_log.slot(self.emitter.current)
                 if isinstance(function, Expr):

@@ -115,9 +115,9 @@ class QueueCore(Core):
         """Appends a flag that ``source`` sets when it reaches it."""
         self.signal(source, ((self, (source, target, event)),))
 
-    def queue_wait(self, source: str, target: str, event: int) -> None:
-        """Appends a flag that ``target`` consumes before it continues."""
-        self.await_signals(target, ((source, target, event),))
+    def queue_wait(self, source: str, target: str, event: int, line: int = 0) -> None:
+        """Appends a flag that ``target`` consumes before it continues; ``line`` is that of the generated source."""
+        self.await_signals(target, ((source, target, event),), line)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
         """Adds a token at each of ``targets`` once ``pipe`` reaches the signal."""
@@ -128,19 +128,20 @@ class QueueCore(Core):
         else:
             self._append(pipe, (self.issued, 0, SET, None, targets))
 
-    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
-        """Makes ``pipe`` wait for a token under each of ``keys``."""
+    def await_signals(self, pipe: str, keys: tuple[Key, ...], line: int = 0) -> None:
+        """Makes ``pipe`` wait for a token under each of ``keys``; ``line`` is that of the generated source, 0 where a
+        frame of the scalar unit states it."""
         if pipe == "PIPE_S":
             self.scalar_wait = keys
         else:
-            self._append(pipe, (self.issued, 0, WAIT, None, keys))
+            self._append(pipe, (self.issued, line, WAIT, None, keys))
 
-    def await_level(self, pipe: str, key: Key, level: int) -> None:
+    def await_level(self, pipe: str, key: Key, level: int, line: int = 0) -> None:
         """Makes ``pipe`` wait until ``level`` tokens were added under ``key``."""
         if pipe == "PIPE_S":
             self.scalar_level = (key, level)
         elif self.flags.get(key, 0) < level:
-            self._append(pipe, (self.issued, 0, LEVEL, None, (key, level)))
+            self._append(pipe, (self.issued, line, LEVEL, None, (key, level)))
 
     def _ready(self, keys: tuple[Key, ...]) -> bool:
         return all(map(self.flags.get, keys))
@@ -294,6 +295,13 @@ class QueueCore(Core):
             return self._ready(arguments)
         return self.flags.get(arguments[0], 0) >= arguments[1]
 
+    def waiting_line(self) -> int | None:
+        """Returns the line of the generated source with the wait that stops a pipe, 0 where only the scalar unit is
+        stopped; ``None`` when nothing is."""
+        heads = (queue[0] for queue in self.queues.values() if queue and queue[0][2] >= WAIT)
+        scalar = bool(self.scalar_wait) or self.scalar_level is not None or self.polled is not None
+        return next((head[1] for head in heads), 0 if scalar else None)
+
     def blocked(self) -> list[str]:
         """Returns what each unit waits for, for a deadlock report."""
         waits: list[tuple[str, tuple[Key, ...]]] = []
@@ -349,14 +357,14 @@ class OrderedCore(QueueCore):
         """Adds a token at each of ``targets`` at once, or once ``pipe`` reaches the signal where pipes wait."""
         super().signal(pipe if self.waiting else "PIPE_S", targets)
 
-    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+    def await_signals(self, pipe: str, keys: tuple[Key, ...], line: int = 0) -> None:
         """Takes a token under each of ``keys`` at once where all are present, otherwise makes ``pipe`` wait
         for them."""
         if pipe != "PIPE_S" and not self.waiting and self._ready(keys):
             self.issued += 1
             self._take(keys)
         else:
-            super().await_signals(pipe, keys)
+            super().await_signals(pipe, keys, line)
 
 
 def _give(targets: tuple[tuple[Core, Key], ...]) -> None:
@@ -384,14 +392,19 @@ class QueuedFault(Exception):
 
 class Deadlock(Fault):
     """No core can continue; ``stopped`` is a program that did not end, if there is one, ``ended`` are the cores that
-    have no work left."""
+    have no work left. ``line`` of the generated source has the first wait of a pipe, 0 where a scalar unit waits."""
 
     def __init__(
-        self, waits: tuple[str, ...], stopped: Generator[None, None, Any] | None, ended: Sequence[Core] = ()
+        self,
+        waits: tuple[str, ...],
+        stopped: Generator[None, None, Any] | None,
+        ended: Sequence[Core] = (),
+        line: int = 0,
     ) -> None:
         super().__init__("sync-deadlock", "the program cannot continue", waits)
         self.stopped = stopped
         self.ended = ended
+        self.line = line
 
 
 def run_queued(
@@ -433,4 +446,5 @@ def run_queued(
             waits = [text for core, _ in programs for text in core.blocked()]
             stopped = (program for index, (_, program) in enumerate(programs) if index not in results)
             ended = [core for index, (core, _) in enumerate(programs) if index in results and not core.waiting]
-            raise Deadlock(tuple(waits), next(stopped, None), ended)
+            lines = [line for core, _ in programs if (line := core.waiting_line()) is not None]
+            raise Deadlock(tuple(waits), next(stopped, None), ended, lines[0] if lines else 0)

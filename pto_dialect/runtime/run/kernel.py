@@ -388,7 +388,7 @@ class CompiledKernel:
             op = compiled.locate(error.fault.__traceback__) or compiled.at_line(error.line)
             raise self.located(error.fault, op) from None
         except Deadlock as fault:
-            raise self.located(fault, compiled.location_of(fault.stopped)) from None
+            raise self.located(fault, compiled.at_line(fault.line) or compiled.location_of(fault.stopped)) from None
         except Fault as fault:
             raise self.located(fault, compiled.locate(fault.__traceback__)) from None
         return self.end(started, returned)

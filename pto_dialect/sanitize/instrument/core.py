@@ -192,10 +192,10 @@ class InstrumentedCore(ObservedCore):
         check_event(event)
         super().queue_set(source, target, event)
 
-    def queue_wait(self, source: str, target: str, event: int) -> None:
+    def queue_wait(self, source: str, target: str, event: int, line: int = 0) -> None:
         """Queues the wait for a flag on the ``target`` pipe."""
         check_event(event)
-        super().queue_wait(source, target, event)
+        super().queue_wait(source, target, event, line)
 
     def signal(self, pipe: str, targets: tuple[tuple[Core, Key], ...]) -> None:
         """Queues a signal to other cores after the work of ``pipe``."""
@@ -206,7 +206,7 @@ class InstrumentedCore(ObservedCore):
         else:
             self._append(pipe, (self.issued, 0, SET, mark, targets))
 
-    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+    def await_signals(self, pipe: str, keys: tuple[Key, ...], line: int = 0) -> None:
         """Queues a wait for signals of other cores on ``pipe``."""
         if pipe == "PIPE_S":
             self.scalar_wait = keys
@@ -216,7 +216,7 @@ class InstrumentedCore(ObservedCore):
         else:
             self._append(pipe, (self.issued, 0, WAIT, self.mark(pipe), keys))
 
-    def await_level(self, pipe: str, key: Key, level: int) -> None:
+    def await_level(self, pipe: str, key: Key, level: int, line: int = 0) -> None:
         """Queues a wait on ``pipe`` until a signal was given ``level`` times."""
         if pipe == "PIPE_S":
             self.scalar_level = (key, level)

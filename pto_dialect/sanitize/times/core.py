@@ -94,7 +94,7 @@ class TimesCore(InstrumentedCore):
                 elif entry.sets:
                     super().queue_set(*entry.flag)
                 else:
-                    super().queue_wait(*entry.flag)
+                    super().queue_wait(*entry.flag, 0)
         finally:
             self.segments = segments
             self.site, self.loops = here
@@ -137,10 +137,10 @@ class TimesCore(InstrumentedCore):
         else:
             self._flag(source, (source, target, event), True)
 
-    def queue_wait(self, source: str, target: str, event: int) -> None:
+    def queue_wait(self, source: str, target: str, event: int, line: int = 0) -> None:
         """Collects a flag that is waited for."""
         if self.segments is None:
-            super().queue_wait(source, target, event)
+            super().queue_wait(source, target, event, line)
         else:
             self._flag(target, (source, target, event), False)
 
@@ -153,7 +153,7 @@ class TimesCore(InstrumentedCore):
         if pipe == "PIPE_S":
             self.close()
             segments, self.segments = self.segments, None
-            (super().queue_set if sets else super().queue_wait)(*key)
+            super().queue_set(*key) if sets else super().queue_wait(*key, 0)
             self.segments = segments
             return
         number = self._number((self.site, key, sets), None)
@@ -200,15 +200,15 @@ class TimesCore(InstrumentedCore):
         self.close()
         super().signal(pipe, targets)
 
-    def await_signals(self, pipe: str, keys: tuple[Key, ...]) -> None:
+    def await_signals(self, pipe: str, keys: tuple[Key, ...], line: int = 0) -> None:
         """Queues a wait for signals of other cores."""
         self.close()
-        super().await_signals(pipe, keys)
+        super().await_signals(pipe, keys, line)
 
-    def await_level(self, pipe: str, key: Key, level: int) -> None:
+    def await_level(self, pipe: str, key: Key, level: int, line: int = 0) -> None:
         """Queues a wait until a signal was given ``level`` times."""
         self.close()
-        super().await_level(pipe, key, level)
+        super().await_level(pipe, key, level, line)
 
     def join_scalar(self) -> Generator[None, None, None]:
         """Waits until the queued work that the scalar unit needs is complete."""

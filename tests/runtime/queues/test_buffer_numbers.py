@@ -17,7 +17,7 @@ class Recorder:
         self.state: dict[Any, Any] = {}
         self.calls: list[tuple[Any, ...]] = []
 
-    def await_level(self, pipe: str, key: Any, level: int) -> None:
+    def await_level(self, pipe: str, key: Any, level: int, line: int) -> None:
         self.calls.append(("wait", pipe, key.kind, key.number, level))
 
     def signal(self, pipe: str, targets: Any) -> None:
@@ -76,7 +76,7 @@ def test_what_is_held_twice_is_released_twice() -> None:
 def test_names_of_what_is_waited_for() -> None:
     texts: list[str] = []
     recorder: Any = Recorder()
-    recorder.await_level = lambda pipe, key, level: texts.append(key.text)
+    recorder.await_level = lambda pipe, key, level, line: texts.append(key.text)
     recorder.after((GET, V, 5, 0), (GET, M, 5, 1), (RELEASE, V, 5, 1))
     release = "the release of buffer 5"
     assert texts == [release, "what is bracketed with buffer 5", release]

@@ -41,3 +41,42 @@ def test_a_signal_that_nobody_sends() -> None:
     with pytest.raises(ProgramError) as error:
         run(SET.format(1), WAIT.format(2))
     assert error.value.rule == "sync-deadlock"
+
+
+def test_a_deadlock_is_at_the_wait_of_the_pipe_and_not_where_the_scalar_unit_stopped() -> None:
+    text = """module attributes {pto.target_arch = "a5"} {
+  func.func @k() {
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.barrier <PIPE_ALL>
+    return
+  }
+}"""
+    with pytest.raises(ProgramError) as error:
+        pto_dialect.compile(pto_dialect.parse(text))()
+    span = error.value.diagnostic().span
+    assert error.value.rule == "sync-deadlock" and span is not None and span.line == 5
+
+
+def test_a_deadlock_between_brackets_is_at_the_get() -> None:
+    """A release in the middle of a bracket of another pipe that waits for a flag."""
+    text = """module attributes {pto.target_arch = "a5"} {
+  func.func @k() {
+    pto.get_buf #pto.pipe<PIPE_V>, 0, 0
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.rls_buf #pto.pipe<PIPE_V>, 0, 0
+    pto.get_buf #pto.pipe<PIPE_MTE2>, 0, 0
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.rls_buf #pto.pipe<PIPE_MTE2>, 0, 0
+    return
+  }
+}"""
+    with pytest.raises(ProgramError) as error:
+        pto_dialect.compile(pto_dialect.parse(text))()
+    assert [note.message for note in error.value.diagnostic().notes] == [
+        "core: PIPE_V waits for a flag from PIPE_MTE2, EVENT_ID0",
+        "core: PIPE_MTE2 waits for the release of buffer 0",
+    ]
+    span = error.value.diagnostic().span
+    assert span is not None and span.line == 4

@@ -19,7 +19,7 @@ class Core(SimpleNamespace):
     def signal(self, pipe: str, targets: Any) -> None:
         self.sent = [(core.name, key) for core, key in targets]
 
-    def await_signals(self, pipe: str, keys: Any) -> None:
+    def await_signals(self, pipe: str, keys: Any, line: int) -> None:
         self.awaited = list(keys)
 
 

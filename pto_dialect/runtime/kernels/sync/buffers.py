@@ -62,15 +62,16 @@ def _key(kind: str, number: int) -> BufferKey:
     return BufferKey(kind, number, f"{what} buffer {number}")
 
 
-def get_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
-    """Makes ``pipe`` wait until every release that was issued before has happened."""
+def get_buffer(core: QueueCore, pipe: str, number: int, mode: int, line: int = 0) -> None:
+    """Makes ``pipe`` wait until every release that was issued before has happened; ``line`` is that of the generated
+    source."""
     lock = _lock(core, number)
     lock.holders[pipe] += 1
     if mode == BLOCKING:
-        core.await_level(pipe, _key("release", number), lock.released)
+        core.await_level(pipe, _key("release", number), lock.released, line)
 
 
-def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
+def release_buffer(core: QueueCore, pipe: str, number: int, mode: int, line: int = 0) -> None:
     """Releases the buffer once ``pipe`` reaches the release; in mode 1 also not before other pipes finish their work
     with the buffer."""
     lock = _lock(core, number)
@@ -79,8 +80,8 @@ def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
             if held and other != pipe:
                 core.signal(other, ((core, _key("mark", number)),))
                 lock.marks += 1
-        core.await_level(pipe, _key("mark", number), lock.marks)
-        core.await_level(pipe, _key("release", number), lock.released)
+        core.await_level(pipe, _key("mark", number), lock.marks, line)
+        core.await_level(pipe, _key("release", number), lock.released, line)
     core.signal(pipe, ((core, _key("release", number)),))
     lock.released += 1
     if lock.holders[pipe]:
@@ -95,7 +96,7 @@ def release_buffer(core: QueueCore, pipe: str, number: int, mode: int) -> None:
         "pto.rls_buf_dyn": release_buffer,
     }
 )
-def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int], None]) -> None:
+def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int, int], None]) -> None:
     """A pipe acquires a buffer id, or releases it."""
     pipe = named_pipe(op.attributes["op_type"])
     if pipe is None:
@@ -107,6 +108,6 @@ def token(op: PtoOp, g: Generator, function: Callable[[QueueCore, str, int, int]
             g.emitter.line(f"{g.argument(check_number)}({number})")
         return
     mode = integer_attribute(op, "mode") or BLOCKING
-    g.emitter.line(f"{g.argument(function)}(core, {pipe.value!r}, {number}, {mode})")
+    g.emitter.line(f"{g.argument(function)}(core, {pipe.value!r}, {number}, {mode}, {g.next_line()})")
     if pipe.value == "PIPE_S":
         g.emitter.line("yield from core.join_scalar()")

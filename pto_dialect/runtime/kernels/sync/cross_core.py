@@ -56,8 +56,8 @@ def signal(core: QueueCore, pipe: str, number: int, mode: str) -> None:
     core.signal(pipe, tuple(targets))
 
 
-def wait(core: QueueCore, pipe: str, number: int, mode: str) -> None:
-    """Makes ``pipe`` wait for the signals that ``mode`` requires."""
+def wait(core: QueueCore, pipe: str, number: int, mode: str, line: int = 0) -> None:
+    """Makes ``pipe`` wait for the signals that ``mode`` requires; ``line`` is that of the generated source."""
     _, vector = block_cores(core)
     if mode == POINT_TO_POINT:
         keys: list[tuple[Any, ...]] = [(mode, number % SIDE if core.kind == "aiv" else number)]
@@ -68,7 +68,7 @@ def wait(core: QueueCore, pipe: str, number: int, mode: str) -> None:
     else:
         peers = [c for block in core.block.device for c in block.cores if c.kind == core.kind]
         keys = [(mode, number, c.block.index, c.index) for c in peers]
-    core.await_signals(pipe, tuple(keys))
+    core.await_signals(pipe, tuple(keys), line)
 
 
 _FFTS = {0: "blocks", 1: "vectors", 2: "block"}
@@ -109,7 +109,8 @@ def _emit(op: PtoOp, g: Generator, function: Any, mode: str) -> None:
     static = op.attributes.get("event_id")
     number = static.value.data if static is not None else g.name(named(op, "event_id_dyn"))  # pyright: ignore
     pipe = "PIPE_S" if function is wait and g.profile.arch == "a2a3" else pipe
-    g.emitter.line(f"{g.argument(function)}(core, {pipe!r}, {number}, {mode!r})")
+    line = f", {g.next_line()}" if function is wait else ""
+    g.emitter.line(f"{g.argument(function)}(core, {pipe!r}, {number}, {mode!r}{line})")
     if pipe == "PIPE_S":
         g.emitter.line("yield from core.join_scalar()")
 

@@ -35,7 +35,7 @@ def _flag_between(method: str, source: str, target: str, event: str, g: Generato
     elif method == "set_flag":
         g.emitter.line(f"core.queue_set({source!r}, {target!r}, {event})")
     else:
-        g.emitter.line(f"core.queue_wait({source!r}, {target!r}, {event})")
+        g.emitter.line(f"core.queue_wait({source!r}, {target!r}, {event}, {g.next_line()})")
         if target == "PIPE_S":
             g.emitter.line("yield from core.join_scalar()")
 
