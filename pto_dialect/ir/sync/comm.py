@@ -63,11 +63,11 @@ class CommTBroadcastOp(GroupWriteOp, name="pto.comm.tbroadcast"):
 
 
 class CommTScatterOp(GroupWriteOp, name="pto.comm.tscatter"):
-    """Member i of the group = slice i of src."""
+    """Member i of the group = the rows i·H to (i + 1)·H − 1 of src; a member has H rows."""
 
 
 class CommTGatherOp(GroupTransferOp, name="pto.comm.tgather", reads=("group",), writes=("dst", "ping", "pong")):
-    """dst = the members of the group, concatenated."""
+    """dst = the rows of all members of the group, one member after the other."""
 
     dst = ping = operand_def(TILE_OR_VIEW)
     pong = opt_operand_def(TILE_OR_VIEW)
@@ -82,7 +82,7 @@ class CommTReduceOp(
     reads=("group",),
     writes=("dst", "acc", "recvPing", "recvPong"),
 ):
-    """dst = sum, maximum or minimum over the members of the group, in index order."""
+    """dst = sum, maximum or minimum over the members of the group: that of the root, then the others in index order."""
 
     dst = acc = recvPing = operand_def(TILE_OR_VIEW)
     recvPong = opt_operand_def(TILE_OR_VIEW)

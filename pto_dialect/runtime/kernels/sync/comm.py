@@ -83,36 +83,65 @@ def broadcast(src: GmTensor, group: tuple[GmTensor, ...]) -> None:
 
 
 def scatter(src: GmTensor, group: tuple[GmTensor, ...]) -> None:
-    """Assigns slice i of src to member i of the group."""
-    slices = np.array(src.matrix().read()).reshape(-1)
-    if slices.size % len(group):
-        raise Fault("comm-shape", f"{slices.size} elements cannot be shared by {len(group)} members of the group")
-    for member, values in zip(group, np.split(slices, len(group)), strict=True):
+    """Assigns the rows i·H to (i + 1)·H - 1 of src to member i of the group, which has H rows."""
+    slices = [np.array(part.matrix().read()) for part in _parts(src, group)]
+    for member, values in zip(group, slices, strict=True):
         _fill(member, values)
 
 
 def gather(dst: GmTensor, group: tuple[GmTensor, ...]) -> None:
-    """Assigns the consecutive members of the group to dst."""
-    _fill(dst, np.concatenate([np.array(member.matrix().read()).reshape(-1) for member in group]))
+    """Assigns member i of the group to the rows i·H to (i + 1)·H - 1 of dst, where H is its number of rows."""
+    values = [np.array(member.matrix().read()) for member in group]
+    for part, member in zip(_parts(dst, group), values, strict=True):
+        _fill(part, member)
+
+
+def _parts(whole: GmTensor, group: tuple[GmTensor, ...]) -> list[GmTensor]:
+    """Returns the part of ``whole`` for each member of the group: consecutive rows, in all matrices of a view with more
+    than two dimensions; consecutive elements of views with one. Raises ``Fault`` (``comm-shape``) where they do not
+    fit."""
+    shapes = {member.shape for member in group}
+    rank = max(map(len, (whole.shape, *shapes)))
+    whole, (first, *others) = _of_rank(whole, rank), [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    axis = max(0, rank - 2)
+    needed = tuple(size * len(group) if i == axis else size for i, size in enumerate(first))
+    if others or any(size > held for size, held in zip(needed, whole.shape, strict=True)):
+        members = f"{len(group)} members of {' and '.join(_by_x(shape) for shape in sorted(shapes))} elements"
+        fault = f"{members} need {_by_x(needed)}, found {_by_x(whole.shape)}"
+        raise Fault("comm-shape", f"{members} have different shapes" if others else fault)
+    starts = ([i * first[axis] if dim == axis else 0 for dim in range(rank)] for i in range(len(group)))
+    return [whole.part(start, first) for start in starts]
+
+
+def _of_rank(view: GmTensor, rank: int) -> GmTensor:
+    """Returns the view with more dimensions, of one element each, before its own."""
+    more = rank - len(view.shape)
+    return GmTensor(view.pointer, (1,) * more + view.shape, (0,) * more + view.strides, view.fmt, view.layout)
+
+
+def _by_x(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
 
 
 class Reduce:
-    """dst := reduction over the group in the order of its members."""
+    """dst := reduction over the group: the member of the root, then the others in their order."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], root: int) -> None:
         self.function = function
+        self.root = root
 
     def __call__(self, dst: GmTensor, group: tuple[GmTensor, ...]) -> None:
         """Reduces the views of ``group`` into ``dst``, of one shape. Raises ``Fault`` (``comm-shape``)."""
-        total = np.array(group[0].matrix().read())
-        for member in group[1:]:
-            total = self.function(total, member.matrix().read()).astype(total.dtype)
+        total = np.array(group[self.root].matrix().read())
+        for index, member in enumerate(group):
+            if index != self.root:
+                total = self.function(total, member.matrix().read()).astype(total.dtype)
         _fill(dst, total)
 
 
 @kernels(
     {
-        # To every member; to each its share; the consecutive elements of all members.
+        # To every member; to each its rows; the rows of all members.
         "pto.comm.tbroadcast": (broadcast, "src"),
         "pto.comm.tscatter": (scatter, "src"),
         "pto.comm.tgather": (gather, "dst"),
@@ -127,7 +156,7 @@ def share(op: PtoOp, g: Generator, row: tuple[Callable[..., None], str]) -> None
 @kernel("pto.comm.treduce")
 def from_all(op: PtoOp, g: Generator) -> None:
     """The root gets sum, maximum or minimum over the members of the group."""
-    function = Reduce(_REDUCE[enum_value(op, "reduceOp", "sum")])
+    function = Reduce(_REDUCE[enum_value(op, "reduceOp", "sum")], integer_attribute(op, "root") or 0)
     g.call(function, named(op, "dst"), list(listed(op, "group")), pipe=Pipe.MTE3)
 
 

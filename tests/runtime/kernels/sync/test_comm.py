@@ -73,6 +73,82 @@ def test_reduction(word: str, function) -> None:
     np.testing.assert_array_equal(c, want)
 
 
+@pytest.mark.parametrize("root", [0, 1, 2])
+def test_a_reduction_begins_with_the_root(root: int) -> None:
+    """(x_root + x_first) + x_second: another order has another rounding."""
+    group = [np.full((2, 8), value, np.float32) for value in (1.0, 2.0**24, -(2.0**24))]
+    found = np.zeros((2, 8), np.float32)
+    clause = f"{{reduceOp = #pto<reduce_op sum>, root = {root} : i32}}"
+    views = ", ".join([VIEW, TILE, TILE, VIEW, VIEW, VIEW])
+    run(f"pto.comm.treduce(%v3, %t, recv(%t), group(%v0, %v1, %v2) : {views}) {clause}", *group, found)
+    first, second = (value for index, value in enumerate(group) if index != root)
+    np.testing.assert_array_equal(found, (group[root] + first) + second)
+    assert found[0, 0] == (1.0 if root == 2 else 0.0)
+
+
+def shared(name: str, whole: tuple[int, ...], part: tuple[int, ...], data: np.ndarray) -> list[np.ndarray]:
+    """Gathers three views of shape ``part`` into one of shape ``whole``, or scatters it, in buffers of that shape whose
+    contents are slices of ``data``: the buffers of the view and of the members afterwards."""
+    shapes = {"w": whole, **dict.fromkeys(("a", "b", "c"), part)}
+    numbers = {size for shape in shapes.values() for size in (*shape, *(np.prod(shape[i:]) for i in range(len(shape))))}
+    lines = [f"%n{int(n)} = arith.constant {int(n)} : index" for n in sorted(numbers | {0, 1})]
+    kinds = {}
+    for key, shape in shapes.items():
+        text = "x".join(map(str, shape))
+        kinds[key] = f"!pto.partition_tensor_view<{text}xf32>"
+        sizes = ", ".join(f"%n{size}" for size in shape)
+        steps = ", ".join(f"%n{int(np.prod(shape[i + 1 :]))}" for i in range(len(shape)))
+        tensor = f"!pto.tensor_view<{text}xf32>"
+        lines += [
+            f"%t{key} = pto.make_tensor_view %p{key}, shape = [{sizes}], strides = [{steps}] : {tensor}",
+            f"%v{key} = pto.partition_view %t{key}, offsets = [{', '.join(['%n0'] * len(shape))}], sizes = [{sizes}]"
+            f" : {tensor} -> {kinds[key]}",
+        ]
+    types = f"{kinds['w']}, {TILE}, {kinds['a']}, {kinds['b']}, {kinds['c']}"
+    arguments = ", ".join(f"%p{key}: !pto.ptr<f32>" for key in shapes)
+    statement = f"pto.comm.{name}(%vw, recv(%t), group(%va, %vb, %vc) : {types}) {{root = 0 : i32}}"
+    head = f'module attributes {{pto.target_arch = "a5"}} {{\nfunc.func @k({arguments}) {{'
+    text = "\n".join([head, *lines, f"%t = pto.alloc_tile : {TILE}", statement, "return\n}\n}"])
+    sizes = [int(np.prod(shape)) for shape in shapes.values()]
+    pieces = np.split(data[: sum(sizes)].astype(np.float32), np.cumsum(sizes)[:-1])
+    run_on_each(text, pieces)
+    return [piece.reshape(shape) for piece, shape in zip(pieces, shapes.values(), strict=True)]
+
+
+SHARES = [((24,), (8,)), ((6, 8), (2, 8)), ((3, 8), (8,)), ((2, 6, 4), (2, 2, 4)), ((2, 2, 3, 8), (2, 2, 1, 8))]
+"""Shapes of a view and of three members: the last dimension but one is three times that of a member."""
+
+
+@pytest.mark.parametrize(("whole", "part"), SHARES)
+def test_members_are_rows_of_each_matrix(whole: tuple[int, ...], part: tuple[int, ...]) -> None:
+    data = np.arange(256)
+    axis = -1 if len(whole) == 1 else -2
+    _, *given = shared("tgather", whole, part, data)
+    found, *_ = shared("tgather", whole, part, data)
+    rows = [member.reshape(*whole[:axis], -1, *whole[axis:][1:]) for member in given]
+    np.testing.assert_array_equal(found, np.concatenate(rows, axis))
+
+    given, *members = shared("tscatter", whole, part, data)
+    for member, rows in zip(members, np.split(given, 3, axis), strict=True):
+        np.testing.assert_array_equal(member, rows.reshape(part))
+
+
+def test_a_gather_into_more_rows_and_columns_leaves_the_rest() -> None:
+    before = np.arange(256, dtype=np.float32)
+    found, a, b, c = shared("tgather", (8, 10), (2, 8), before)
+    wanted = before[:80].reshape(8, 10).copy()
+    wanted[0:2, :8], wanted[2:4, :8], wanted[4:6, :8] = a, b, c
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", ["tgather", "tscatter"])
+def test_members_that_are_no_rows_of_the_view(name: str) -> None:
+    """One row of three times the columns has the same number of elements, but its rows are not those of members."""
+    with pytest.raises(ProgramError, match="3 members of 2x8 elements need 6x8, found 2x24") as error:
+        shared(name, (2, 24), (2, 8), np.arange(256))
+    assert error.value.rule == "comm-shape"
+
+
 SIGNAL = "!pto.partition_tensor_view<1xi32>"
 
 
