@@ -24,7 +24,7 @@ def c_power(base: float, exponent: float) -> float:
         return math.nan if base else math.copysign(math.inf, base if odd else 1.0)
 
 
-def same(found: object, wanted: object) -> None:
+def same(found: np.ndarray, wanted: np.ndarray) -> None:
     """Equal numbers, zeros with equal signs."""
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(np.signbit(found) & ~np.isnan(found), np.signbit(wanted) & ~np.isnan(wanted))
