@@ -16,7 +16,7 @@ def to_integer(x: np.ndarray, fmt: Format, letter: str, saturate: bool) -> np.nd
     """Values of ``x`` (ints, bool, float16/32/64) as ``fmt.compute`` integers, one array element per value.
 
     Floats are rounded by ``letter`` first; NaN gives 0. Then the value is clamped to the range of ``fmt``
-    (``saturate``) or reduced to its low bits; an infinity has no low bits and gives 0.
+    (``saturate``) or reduced to its low bits. An infinity has no low bits and gives the end of the range either way.
     """
     if x.dtype == np.bool_:
         x = x.view(np.uint8)
@@ -51,8 +51,11 @@ def _low_bits(x: np.ndarray, fmt: Format) -> np.ndarray:
 def _from_float(integral: np.ndarray, fmt: Format, saturate: bool) -> np.ndarray:
     low, high = fmt.min_value, fmt.max_value
     if not np.isfinite(integral).all():
-        limit = np.inf if saturate else 0.0
-        integral = np.nan_to_num(integral, nan=0.0, posinf=limit, neginf=-limit)
+        if not saturate:
+            finite = _from_float(np.nan_to_num(integral, nan=0.0, posinf=0.0, neginf=0.0), fmt, saturate)
+            ends = np.where(integral > 0, np.array(high, fmt.compute), np.array(low, fmt.compute))
+            return np.where(np.isinf(integral), ends, finite)
+        integral = np.nan_to_num(integral, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if fmt.bits <= 16 and saturate:
         return np.clip(integral, low, high).astype(fmt.compute)
     wide = integral.astype(np.float64)

@@ -183,7 +183,8 @@ class ToInteger:
 
     def __call__(self, value: Array) -> Array:
         """Integers in the storage of the target."""
-        return encode(decode(value, self.fmt), self.target, rounding="Z", saturate=False)
+        numbers = decode(value, self.fmt)
+        return encode(np.where(np.isinf(numbers), 0, numbers), self.target, rounding="Z", saturate=False)
 
 
 class MathFunction:

@@ -41,8 +41,7 @@ def from_float(x: float, name: str, letter: str, saturate: bool) -> int:
     if math.isnan(x):
         return 0
     if math.isinf(x):
-        fmt = FORMATS[name]
-        return (fmt.max_value if x > 0 else fmt.min_value) if saturate else 0
+        return FORMATS[name].max_value if x > 0 else FORMATS[name].min_value
     return in_range(rounded(x, letter), name, saturate)
 
 

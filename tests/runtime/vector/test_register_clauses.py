@@ -32,6 +32,34 @@ NUMBERS = np.array(
 )
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "clauses"),
+    [
+        ("f16", "i32", 'rnd = "R", part = "EVEN"'),
+        ("f16", "i16", 'rnd = "R", sat = "NOSAT"'),
+        ("f16", "i8", 'rnd = "C", sat = "NOSAT", part = "EVEN"'),
+        ("f16", "ui8", 'rnd = "Z", sat = "NOSAT", part = "EVEN"'),
+        ("f32", "i32", 'rnd = "F", sat = "NOSAT"'),
+        ("f32", "i64", 'rnd = "R", sat = "NOSAT", part = "EVEN"'),
+        ("bf16", "i32", 'rnd = "A", sat = "SAT", part = "EVEN"'),
+    ],
+)
+def test_an_infinity_becomes_the_end_of_the_range(source: str, target: str, clauses: str) -> None:
+    """With saturation and without: +inf has no low bits. The low half of what i32 gets is -1 and 0."""
+    v, w, width = vreg(source), vreg(target), f"b{8 * DTYPES[source].itemsize}"
+    lanes = 256 // DTYPES[source].itemsize
+    a = np.resize(np.array([np.inf, np.inf, -np.inf, -np.inf, np.nan, np.nan, -3, -3]), lanes).astype(DTYPES[source])
+    body = ALL.format(width) + f"%r = pto.vcvt %a, %m {{{clauses}}} : {v}, !pto.mask<{width}> -> {w}"
+    (found,) = run(body, {"a": (v, a)}, {"r": w})
+    limits = np.iinfo(DTYPES[target])
+    three = 253 if (source, target) == ("f16", "ui8") else -3
+    places = 2 if DTYPES[target].itemsize < DTYPES[source].itemsize else 1
+    step = max(DTYPES[target].itemsize // DTYPES[source].itemsize, 1)
+    wanted = np.zeros(256 // DTYPES[target].itemsize, DTYPES[target])
+    wanted[::places] = np.resize([limits.max, limits.max, limits.min, limits.min, 0, 0, three, three], lanes)[::step]
+    assert found.tolist() == wanted.tolist()
+
+
 @pytest.mark.parametrize("spelling", ["", "ROUND_"])
 @pytest.mark.parametrize("letter", "RAFCZ")
 @pytest.mark.parametrize("saturation", ["SAT", "NOSAT", "RS_ENABLE", "RS_DISABLE"])

@@ -50,15 +50,15 @@ def round_exact(value: Fraction, how: str) -> int:
 
 
 def to_integer(value: Any, element: str, how: str, clamp: bool) -> int:
-    """One number as an integer element; NaN gives 0."""
+    """One number as an integer element; NaN gives 0, an infinity the end of the range."""
     limits = np.iinfo(DTYPES[element])
     if isinstance(value, float):
         if math.isnan(value):
             return 0
         through_words = not clamp and limits.bits <= 16
         if math.isinf(value):
-            if not clamp and not through_words:
-                return 0
+            if not through_words:
+                return int(limits.max if value > 0 else limits.min)
             value = 2**64 if value > 0 else -(2**64)
         else:
             value = round_exact(Fraction(value), how)
