@@ -41,6 +41,16 @@ def _extremum(values: Array, largest: bool) -> tuple[Any, int]:
     return values[position], position
 
 
+def _signed_extremum(values: Array, largest: bool) -> Any:
+    """Returns the extremum, of which +0 is larger than -0."""
+    value, _ = _extremum(values, largest)
+    if value != 0 or values.dtype.kind in "iu":
+        return value
+    zeros = values[values == 0]
+    wanted = zeros[np.signbit(zeros) != largest]
+    return wanted[0] if wanted.size else value
+
+
 def neutral(dtype: np.dtype[Any], largest: bool) -> Any:
     """Returns the neutral element of an extremum."""
     if dtype.kind in "iu":
@@ -63,7 +73,7 @@ def broadcast_extremum(a: Array, mask: Array, largest: bool) -> tuple[Array, Arr
     active = _active(mask, a.dtype)
     result = np.zeros_like(a)
     rest = a.dtype.type(neutral(a.dtype, largest))
-    result[0], _ = _extremum(np.where(active, a, rest), largest)
+    result[0] = _signed_extremum(np.where(active, a, rest), largest)
     return result, spread(active & (a == result[0]), a.dtype.itemsize)
 
 
@@ -82,7 +92,7 @@ def group_extrema(a: Array, mask: Array, largest: bool) -> Array:
     chosen = np.where(_active(mask, a.dtype), a, rest).reshape(GROUPS, -1)
     result = np.zeros_like(a)
     for group in range(GROUPS):
-        result[group] = _extremum(chosen[group], largest)[0]
+        result[group] = _signed_extremum(chosen[group], largest)
     return result
 
 

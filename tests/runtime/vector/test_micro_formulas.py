@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from register_programs import RNG, lanes, masked, numbers, ptr, run_registers, unpacked, vreg
+from register_programs import DTYPES, RNG, lanes, masked, numbers, ptr, run_registers, unpacked, vreg
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,25 @@ def test_extremum_and_who_has_it(op: str) -> None:
     best = (max if op == "vcbmax" else min)(x for x, on in zip(a.tolist(), active, strict=True) if on)
     assert got.tolist() == [best] + [0.0] * 63
     assert unpacked(out)[::4] == [on and x == best for x, on in zip(a.tolist(), active, strict=True)]
+
+
+@pytest.mark.parametrize("op", ["vcgmax", "vcgmin", "vcbmax", "vcbmin"])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+@pytest.mark.parametrize("first", [0.0, -0.0])
+def test_of_two_zeros_the_positive_one_is_larger(op: str, element: str, first: float) -> None:
+    width, v = {"f32": "b32", "f16": "b16"}[element], vreg(element)
+    largest = op.endswith("max")
+    a = np.full(lanes(element), -1 if largest else 1, DTYPES[element])
+    # Each group of 32 bytes has both zeros, in either order, and what is neither maximum nor minimum.
+    group = a.size // 8
+    a[1::group], a[3::group] = first, -first
+    results, types = ("%r, %w", f"{v}, !pto.mask<{width}>") if "cb" in op else ("%r", v)
+    statement = f"""%m = pto.pset_{width} "PAT_ALL" : !pto.mask<{width}>
+    {results} = pto.{op} %a, %m : {v}, !pto.mask<{width}> -> {types}"""
+    (got,) = run_registers(statement, {"a": (v, a)}, {"r": v})
+    count = 1 if "cb" in op else 8
+    assert got.tolist() == [0.0] * got.size
+    assert [math.copysign(1, x) for x in got[:count].tolist()] == [1.0 if largest else -1.0] * count
 
 
 @pytest.mark.parametrize("op", ["dhistv2", "chistv2"])
