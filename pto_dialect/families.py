@@ -128,17 +128,25 @@ FAMILIES: dict[str, Family] = {
         rules=("vector.common", "vector.elements", "vector.convert", "vector.scopes"),
         kernels=("vector.arith", "vector.convert"),
     ),
-    "vector_reduce": Family("vector.reduce", level="micro-vector", rules=_LANES, kernels=("vector.collect",)),
+    "vector_reduce": Family(
+        "vector.reduce", level="micro-vector", rules=(*_LANES, "vector.ranges"), kernels=("vector.collect",)
+    ),
     "vector_rearrange": Family(
         "vector.rearrange",
         level="micro-vector",
-        rules=("vector.common", "vector.elements", "vector.convert", "vector.memory", "vector.scopes"),
+        rules=(
+            *("vector.common", "vector.elements", "vector.convert"),
+            *("vector.memory", "vector.ranges", "vector.scopes"),
+        ),
         kernels=("vector.collect",),
     ),
     "vector_memory": Family(
         "vector.memory",
         level="micro-vector",
-        rules=("vector.common", "vector.memory", "vector.align", "vector.streams", "vector.scopes"),
+        rules=(
+            *("vector.common", "vector.memory", "vector.align"),
+            *("vector.streams", "vector.ranges", "vector.scopes"),
+        ),
         kernels=("vector.memory",),
     ),
     "ub_vector": Family(

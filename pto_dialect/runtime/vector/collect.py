@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.targets.vector_unit import VL_BYTES
+from pto_dialect.targets.vector_unit import HALVES, VL_BYTES
 
 from ..memory.spaces import Array
-from .register import cleared, lanes, spread
+from .register import check_number, cleared, lanes, spread
 
 GROUPS = 8
 """Lanes of a register come in eight groups of 32 bytes."""
@@ -105,11 +105,11 @@ def pair_sums(a: Array, mask: Array) -> Array:
 
 
 def histogram(acc: Array, source: Array, mask: Array, half: int, cumulative: bool) -> Array:
-    """acc + counts of bins 128·half to 128·half + 127 of the active bytes."""
+    """acc + counts of bins 128·half to 128·half + 127 of the active bytes. Raises ``Fault`` for another half."""
+    check_number("bin of a histogram", half, HALVES - 1)
     counts = np.bincount(source.view(np.uint8)[_active(mask, np.dtype(np.uint8))], minlength=256)
     if cumulative:
         counts = np.cumsum(counts)
-    half &= 1
     return acc + counts[128 * half : 128 * (half + 1)].astype(acc.dtype)
 
 
@@ -163,7 +163,8 @@ def pack(a: Array, higher: bool, dtype: np.dtype[Any]) -> Array:
 
 
 def unpack(a: Array, part: int, dtype: np.dtype[Any], signed: bool) -> Array:
-    """lanes of the given half, widened with their sign or with zeros."""
+    """lanes of the given half, widened with their sign or with zeros. Raises ``Fault`` for another half."""
+    check_number("part of an unpack", part, HALVES - 1)
     count = VL_BYTES // dtype.itemsize
     narrow = a.view(f"{'i' if signed else 'u'}{a.dtype.itemsize}")
     return narrow[part * count : (part + 1) * count].astype(f"{'i' if signed else 'u'}{dtype.itemsize}").view(dtype)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.targets.vector_unit import MASK_BITS
+from pto_dialect.targets.vector_unit import MASK_BITS, number_error
 
+from ..faults import Fault
 from ..memory.spaces import Array
 
 FINEST = {"b8": 1, "b16": 2, "b32": 4}
@@ -64,3 +65,10 @@ def constant(value: Any, dtype: np.dtype[Any]) -> Any:
         bits = int(value) & ((1 << (8 * dtype.itemsize)) - 1)
         return np.array([bits], np.uint64).astype(f"u{dtype.itemsize}").view(dtype)[0]
     return dtype.type(value)
+
+
+def check_number(what: str, number: int, most: int | None = None) -> None:
+    """Checks a number that is computed in a run. Raises ``Fault`` if it is negative or more than ``most``."""
+    error = number_error(what, number, most)
+    if error is not None:
+        raise Fault("vec-number", error)

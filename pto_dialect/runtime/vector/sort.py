@@ -11,6 +11,7 @@ import numpy as np
 
 from ..memory.spaces import Array, Pointer
 from .memory import window
+from .register import check_number
 
 RECORD = 8
 SORTED = 32
@@ -20,7 +21,8 @@ REPEAT_BITS, LIST_BITS, STOP_BIT = 0xFF, 8, 12
 
 
 def bit_sort(destination: Pointer, source: Pointer, indices: Pointer, repeats: int) -> None:
-    """Groups of 32 scores with their indices, descending and stable, as records."""
+    """Groups of 32 scores with their indices, descending and stable, as records. Raises ``Fault`` for fewer than 0."""
+    check_number("repeat_times of pto.vbitsort", repeats)
     size = source.item_bytes
     for repeat in range(repeats):
         scores = window(source, repeat * SORTED * size, SORTED * size).view(source.dtype)

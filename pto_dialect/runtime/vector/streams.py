@@ -18,6 +18,7 @@ from pto_dialect.targets.vector_unit import MASK_BITS, VLANE_BYTES
 
 from ..memory.spaces import Array, Pointer
 from .memory import window
+from .register import check_number
 
 HOLDER = "holder"
 """Key of the chooser that decides whether a store that hardware may complete later is held back."""
@@ -104,7 +105,8 @@ def append(state: Any, content: Array, base: Pointer, start: int, control: Mappi
 
 
 def append_lanes(state: Any, values: Array, base: Pointer, count: int, control: Mapping[Any, Any]) -> StoreStream:
-    """Stores the first ``count`` elements of a register."""
+    """Stores the first ``count`` elements of a register. Raises ``Fault`` if it does not have so many."""
+    check_number("offset of pto.vstus", count, values.size)
     return append(state, values.view("u1")[: count * values.dtype.itemsize], base, 0, control)
 
 
