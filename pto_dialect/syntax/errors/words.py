@@ -10,8 +10,7 @@ from pto_dialect.diagnostics.remedies.order import exchange_groups
 from pto_dialect.diagnostics.remedies.statements import constant_for, missing_offset, python_loop
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.suggest import MOST_NAMED, did_you_mean, equally_near, near_hint
-from pto_dialect.ir.core_dialects.core_ops import KNOWN_DIALECTS
-from pto_dialect.ir.core_dialects.core_plain import PLAIN_NAMES
+from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES, KNOWN_DIALECTS, core_class
 
 from ..read.lexer import OPERATION_TERMINALS
 from ..read.situation import Message, Situation, shown
@@ -67,7 +66,7 @@ def unknown_operation(name: str, at: Tok | None = None) -> Message:
     dialect = name.partition(".")[0]
     near = near_operations(name)
     help = near_hint(near)
-    if name in PLAIN_NAMES:
+    if name not in CORE_SHAPES and core_class(name) is not None:
         return Message("op-unknown", f"{name} is read in generic form only", f'"{name}"(..) : (..) -> ..', at)
     if dialect == "a5vm":
         return Message(
