@@ -112,6 +112,23 @@ def _joined(a: Linear, b: Linear) -> Linear:
     return Linear(a.dimensional or b.dimensional, a.symbolic or b.symbolic)
 
 
+def _names(head: re.Match[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the dimensions and the symbols."""
+    dims, symbols = (
+        tuple(name.strip() for name in (names or "").split(",") if name.strip())
+        for names in (head["dims"], head["symbols"])
+    )
+    return dims, symbols
+
+
+def repeated_name(text: str) -> str | None:
+    """Returns the first dimension or symbol that a map or set defines twice."""
+    head = _HEAD.match(text.partition("<")[2])
+    dims, symbols = _names(head) if head is not None else ((), ())
+    names = dims + symbols
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
+
+
 @cache
 def affine_text(text: str) -> AffineText | None:
     """Returns the map or set that ``affine_map<..>`` or ``affine_set<..>`` spells; ``None`` for other text."""
@@ -119,11 +136,8 @@ def affine_text(text: str) -> AffineText | None:
     head = _HEAD.match(body)
     if head is None or not body.endswith(">") or word.strip() not in ("affine_map", "affine_set"):
         return None
-    dims, symbols = (
-        tuple(name.strip() for name in (names or "").split(",") if name.strip())
-        for names in (head["dims"], head["symbols"])
-    )
-    if len({*dims, *symbols}) != len(dims) + len(symbols):
+    dims, symbols = _names(head)
+    if repeated_name(text) is not None:
         return None
     constrained = word.strip() == "affine_set"
     try:

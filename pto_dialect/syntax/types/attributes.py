@@ -19,6 +19,7 @@ from pto_dialect.ir.core.attribute_text import text_bytes
 from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, EnumAttr, OpaqueAttr, enum_attr
 from pto_dialect.ir.core.float_text import float_from_bits, nearest_float
 from pto_dialect.ir.core.types import BUILTIN_SCALARS, is_float, type_text
+from pto_dialect.ir.core_dialects.affine_maps import repeated_name
 from pto_dialect.nesting import LIMIT, too_deep
 from pto_dialect.nesting import RULE as NESTING
 
@@ -31,7 +32,9 @@ _SPACED = re.compile(r"#pto<\s*(\w+)\s+(\w+)\s*>")
 _ESCAPE = re.compile(r"\\(?:([nt\"\\])|([0-9A-Fa-f]{2}))")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|true|false")
 _STRIDE = re.compile(r"-?\d{1,18}|\?")
+_DIGITS = re.compile(r'"0[xX]((?:[0-9a-fA-F]{2})*)"')
 _WHOLE = re.compile(r"-?\d+|true|false")
+_Number = builtin.IntegerType | builtin.IndexType | builtin.AnyFloat
 LARGEST_LITERAL = 1 << 20
 """Maximum number of elements of a dense literal, including a splat."""
 
@@ -147,7 +150,16 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
         return _array(text)
     if text.startswith("strided<"):
         return _strided(text)
+    if text.startswith(("affine_map<", "affine_set<")):
+        _check_names(text)
     return OpaqueAttr(text if type_ is None else f"{text} : {type_text(type_)}")
+
+
+def _check_names(text: str) -> None:
+    """Checks that an affine map or set defines each name once."""
+    name = repeated_name(text)
+    if name is not None:
+        raise TypeSyntaxError("type-syntax", f"{text.partition('<')[0]} defines {name} twice", 0, len(text))
 
 
 def _on_one_line(text: str) -> str:
@@ -175,7 +187,8 @@ def _scalar(word: str, element: Attribute) -> int | float:
     least = 0 if sign is builtin.Signedness.UNSIGNED else -(1 << max(width - 1, 0))
     if not least <= value < 1 << (width - 1 if sign is builtin.Signedness.SIGNED else width):
         raise ValueError(word)
-    return value
+    # Elements of type index are stored with a sign.
+    return value - (1 << 64) if isinstance(element, builtin.IndexType) and value >> 63 == 1 else value
 
 
 def _dense(text: str, type_: Attribute | None) -> Attribute:
@@ -183,7 +196,10 @@ def _dense(text: str, type_: Attribute | None) -> Attribute:
         raise TypeSyntaxError("literal-type", "dense<..> needs a vector or tensor type", 0, len(text))
     body = text[len("dense<") : -1].strip()
     element = type_.element_type
-    if '"' in body or re.search(r"\(|affine|@", body):
+    if '"' in body and isinstance(element, _Number):
+        numbers = _raw_numbers(text, body, _literal_size(text, type_), element)
+        return builtin.DenseIntOrFPElementsAttr.from_list(type_, numbers)
+    if re.search(r"\"|\(|affine|@", body):
         return OpaqueAttr(f"{text} : {type_text(type_)}")
     words = _NUMBER.findall(body)
     whole = next((word for word in words if _WHOLE.fullmatch(word)), None) if is_float(element) else None
@@ -194,17 +210,53 @@ def _dense(text: str, type_: Attribute | None) -> Attribute:
         values = [_scalar(word, element) for word in words]
     except (ValueError, VerifyException):
         raise TypeSyntaxError("literal-type", f"literals do not fit {type_text(element)}", 0, len(text)) from None
+    size = _literal_size(text, type_)
+    if len(values) == 1 and not body.startswith("["):
+        values = values * size
+    if len(values) != size:
+        raise TypeSyntaxError("literal-type", f"{len(values)} values for {size} elements", 0, len(text))
+    return builtin.DenseIntOrFPElementsAttr.from_list(type_, values)
+
+
+def _literal_size(text: str, type_: builtin.VectorType | builtin.TensorType) -> int:
+    """Returns the number of elements of a literal."""
     size = 1
     for dim in type_.get_shape():
         size *= max(dim, 0)
     if size > LARGEST_LITERAL:
         message = f"a literal has at most {LARGEST_LITERAL:,} elements, {type_text(type_)} has {size:,}"
         raise TypeSyntaxError("literal-range", message, 0, len(text))
-    if len(values) == 1 and not body.startswith("["):
-        values = values * size
-    if len(values) != size:
-        raise TypeSyntaxError("literal-type", f"{len(values)} values for {size} elements", 0, len(text))
-    return builtin.DenseIntOrFPElementsAttr.from_list(type_, values)
+    return size
+
+
+def _raw_numbers(text: str, body: str, size: int, element: _Number) -> list[int | float]:
+    """Returns the numbers whose bytes ``dense<"0x..">`` has, or ``size`` times the only one. Single bits are packed,
+    the first one lowest."""
+    digits = _DIGITS.fullmatch(body)
+    if digits is None:
+        message = f"the bytes of a literal are pairs of hexadecimal digits after 0x, found {body}"
+        raise TypeSyntaxError("literal-type", message, 0, len(text))
+    data = bytes.fromhex(digits[1])
+    bits = 64 if isinstance(element, builtin.IndexType) else element.bitwidth
+    width = (bits + 7) // 8
+    wanted = (size + 7) // 8 if bits == 1 else size * width
+    if len(data) == width and (bits > 1 or data in (b"\x00", b"\xff")):
+        data *= wanted // width
+    if len(data) != wanted:
+        message = f"{len(data)} bytes for {size} elements, which have {wanted} bytes"
+        raise TypeSyntaxError("literal-type", message, 0, len(text))
+    if bits == 1:
+        return [_number_of_bits(data[index // 8] >> index % 8 & 1, element, bits) for index in range(size)]
+    mask = (1 << bits) - 1
+    parts = (int.from_bytes(data[at : at + width], "little") for at in range(0, wanted, width))
+    return [_number_of_bits(part & mask, element, bits) for part in parts]
+
+
+def _number_of_bits(value: int, element: _Number, bits: int) -> int | float:
+    if isinstance(element, builtin.AnyFloat):
+        return float_from_bits(value, element)
+    signed = isinstance(element, builtin.IndexType) or element.signedness.data == builtin.Signedness.SIGNED
+    return value - (1 << bits) if signed and value >> bits - 1 else value
 
 
 def _array(text: str) -> Attribute:
