@@ -95,6 +95,12 @@ def reciprocal_scales(codes: Array) -> Array:
     return scales
 
 
+def bf16_bits(numbers: Array) -> Array:
+    """Returns float32 numbers as the bits of bf16, rounded toward zero; NaN has the bits 0x7FC0."""
+    bits = (numbers.view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+    return np.where(np.isnan(numbers), np.uint16(0x7FC0), bits)
+
+
 @dataclass(eq=False)
 class QuantizeBlocks:
     """Elements of one format with an exponent byte for each 32 of them along a row (``axis`` 1) or a column (0)."""
@@ -150,9 +156,9 @@ class QuantizeBlocks:
         scaled = grouped * np.expand_dims(scales, 2 if self.axis else 1)
         self._store(dst, self.elements(scaled.reshape(rows, cols)))
         self._spread(exp, self._pairs(codes) if self.interleave else codes)
-        element = maxima.fmt.storage
-        self._spread(maxima, largest.astype(element))
-        self._spread(scaling, scales.astype(element))
+        halves = self.source.name == "f16"
+        self._spread(maxima, bf16_bits(largest) if halves and not self.nv else largest.astype(maxima.fmt.storage))
+        self._spread(scaling, bf16_bits(scales) if halves else scales.astype(scaling.fmt.storage))
         if exp_zz is not None:
             self._spread(exp_zz, zz_order(codes))
 
