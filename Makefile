@@ -9,6 +9,8 @@ endif
 VENV := .venv
 RUN := $(VENV)/bin/python
 PYTEST_ARGS ?=
+# One more than there are processors: some tests wait for processes that they have started.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # With byte code, the tests start in a quarter of the time; container images often forbid it.
@@ -19,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 help:
 	@echo 'make demo     run the examples and compare them with their expected results'
-	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects)'
+	@echo 'make test     run all tests (PYTEST_ARGS="-k name" selects, JOBS=2 with two processes)'
 	@echo 'make test-plain  run the tests of programs, rules and runs without any acceleration'
 	@echo 'make quick    run the tests of changed files, then some of every layer, in less than a minute'
 	@echo 'make lint     check style, types, and imports between subpackages'
@@ -37,7 +39,7 @@ demo: $(VENV)/installed
 	$(RUN) examples/run_all.py
 
 test: $(VENV)/installed-test
-	$(RUN) -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 # Everything that exists for speed alone is off (docs/performance.md); tests of these accelerations are skipped.
 PLAIN_TESTS := tests/accel tests/test_lit.py tests/examples tests/analysis tests/verify tests/passes tests/syntax \
@@ -45,13 +47,13 @@ PLAIN_TESTS := tests/accel tests/test_lit.py tests/examples tests/analysis tests
 
 test-plain: export PTO_PLAIN := 1
 test-plain: $(VENV)/installed-test
-	$(RUN) -m pytest -n 2 --dist worksteal $(PLAIN_TESTS) $(PYTEST_ARGS)
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal $(PLAIN_TESTS) $(PYTEST_ARGS)
 	$(RUN) examples/run_all.py
 
 quick: $(VENV)/installed-test
 	@changed=$$($(RUN) tests/helpers/quick.py changed); \
-	[ -z "$$changed" ] || $(RUN) -m pytest -q -x -n 2 --dist worksteal $$changed
-	@$(RUN) -m pytest -q -n 2 --dist worksteal $$($(RUN) tests/helpers/quick.py layers)
+	[ -z "$$changed" ] || $(RUN) -m pytest -q -x -n $(JOBS) --dist worksteal $$changed
+	@$(RUN) -m pytest -q -n $(JOBS) --dist worksteal $$($(RUN) tests/helpers/quick.py layers)
 
 lint: $(VENV)/installed-test $(VENV)/installed-lint $(VENV)/installed-bench
 	$(RUN) -m ruff check .
