@@ -146,6 +146,8 @@ def test_modules_are_those_that_are_imported(tmp_path: Path) -> None:
     assembler.assemble(str(tmp_path / "k.pto"), str(source))
     assert unpacked(compiler.compile_incore(str(source), core_type="aiv")) == source.read_text()
     assert unpacked(compiler.compile_orchestration("runtime", str(source))) == source.read_text()
+    # Programs add `include` below this root to the folders of kernels that are C++ themselves.
+    assert (Path(modules["simpler_setup.pto_isa"].ensure_pto_isa_root()) / "include").is_dir()
     levels = modules["simpler_setup.log_config"].parse_level
     assert [levels(name) for name in ("debug", "timing", "null", 7)] == [10, 25, 100, 7]
 

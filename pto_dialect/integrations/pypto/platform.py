@@ -91,10 +91,17 @@ def modules() -> dict[str, ModuleType]:
         "simpler._log": _module("simpler._log", log),
         "simpler_setup": _module("simpler_setup", {"KernelCompiler": KernelCompiler, **torch}, package=True),
         "simpler_setup.torch_interop": _module("simpler_setup.torch_interop", torch),
-        "simpler_setup.pto_isa": _module("simpler_setup.pto_isa", {"ensure_pto_isa_root": lambda **_: str(HEADERS)}),
+        "simpler_setup.pto_isa": _module(
+            "simpler_setup.pto_isa", {"ensure_pto_isa_root": lambda **_: str(HEADERS.parent)}
+        ),
         "simpler_setup.log_config": _module("simpler_setup.log_config", {"parse_level": _level}),
         "simpler_setup.tools": _module("simpler_setup.tools", {"__getattr__": _tool}, package=True),
     }
+
+
+def _isa_root(**_: Any) -> str:
+    """The folder that has the headers in `include`, as a checkout of the ISA has."""
+    return str(HEADERS.parent)
 
 
 def _module(name: str, names: dict[str, Any], package: bool = False) -> ModuleType:
