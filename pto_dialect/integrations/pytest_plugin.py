@@ -114,33 +114,43 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     return (yield)
 
 
-def _judge(item: pytest.Item) -> None:
-    """Fails the test for the findings since the last call."""
+def _found(item: pytest.Item, phase: str) -> str:
+    """The errors since the last call, empty for none; warnings become a section of the report."""
     session = item.config.stash.get(_session, None)
     if session is None:
-        return
+        return ""
     allowed = {str(rule) for mark in item.iter_markers(MARK) for rule in mark.args}
     errors, warnings = session.judge(allowed)
     if warnings:
-        item.add_report_section("call", "pto warnings", warnings)
+        item.add_report_section(phase, "pto warnings", warnings)
+    return errors
+
+
+def _judged(item: pytest.Item, phase: str) -> Generator[None, object, object]:
+    """Findings fail a phase of a test. Where it fails by itself, they are a section of its report."""
+    try:
+        result = yield
+    except BaseException:
+        errors = _found(item, phase)
+        if errors:
+            item.add_report_section(phase, "pto findings", errors)
+        raise
+    errors = _found(item, phase)
     if errors:
         pytest.fail(errors, pytrace=False)
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Findings of fixtures fail the test as errors of its set-up."""
-    result = yield
-    _judge(item)
-    return result
+    return (yield from _judged(item, "setup"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Findings fail the test."""
-    result = yield
-    _judge(item)
-    return result
+    return (yield from _judged(item, "call"))
 
 
 @pytest.hookimpl(wrapper=True)

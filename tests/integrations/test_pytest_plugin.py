@@ -46,6 +46,11 @@ def test_right():
 def test_racing():
     racing(*buffers())
 
+def test_wrong():
+    a, b = buffers()
+    racing(a, b)
+    assert b[0] == 2
+
 @pytest.mark.pto_allow("race-raw")
 def test_accepted():
     racing(*buffers())
@@ -93,7 +98,8 @@ def outcomes(output: str) -> dict[str, str]:
 
 def test_nothing_is_instrumented_without_a_request(tmp_path: Path) -> None:
     code, output = session(tmp_path)
-    assert (code, "6 passed" in output) == (0, True), output
+    assert (code, "1 failed, 6 passed" in output) == (1, True), output
+    assert "race-raw" not in output
 
 
 def test_findings_fail_the_test(tmp_path: Path) -> None:
@@ -102,20 +108,24 @@ def test_findings_fail_the_test(tmp_path: Path) -> None:
     assert outcomes(output) == {
         "test_right": "PASSED",
         "test_racing": "FAILED",
+        "test_wrong": "FAILED",
         "test_accepted": "PASSED",
         "test_prepared": "ERROR",
         "test_nothing": "PASSED",
         "test_called": "FAILED",
     }
     assert "nothing orders the two [race-raw]" in output
+    assert "assert np.float32(1.0) == 2" in output
+    section = output.partition("Captured pto findings call")[2].partition("\n_____")[0]
+    assert "model.py:14:8: error" in section, "findings of a test that fails by itself stand beside its error"
     assert "model.py:14:8: error" in output
     assert "called.pto:14:5: note: the statement of the program" in output
     assert "<racing>:14:5: note: the statement of the program" in output
     reports = {path.name: json.loads(path.read_text()) for path in (tmp_path / "reports").iterdir()}
     assert set(reports) == {
-        file_name(f"test_it.py::test_{name}") for name in ("right", "racing", "accepted", "prepared", "called")
+        file_name(f"test_it.py::test_{name}") for name in ("right", "racing", "wrong", "accepted", "prepared", "called")
     }
-    assert (tmp_path / "seen.txt").read_text().split() == ["1", "2", "3", "4", "4", "5"]
+    assert (tmp_path / "seen.txt").read_text().split() == ["1", "2", "3", "4", "5", "5", "6"]
     launched = reports[file_name("test_it.py::test_called")]["launches"]
     assert [(one["client"], one["functions"]) for one in launched] == [("pto_dialect", ["k"])] * 2
     report = reports[file_name("test_it.py::test_racing")]
