@@ -96,3 +96,29 @@ def test_a_rank_that_never_arrives_is_a_deadlock() -> None:
         run_ranks(module_of(text), arguments, 2, windows)
     assert caught.value.rule == "sync-deadlock"
     assert [note.partition(":")[0] for note in caught.value.notes] == ["AIV0 of rank 0", "AIV0 of rank 1"]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_pipes_that_wait_for_ever_are_named_with_their_waits(processes: int) -> None:
+    """Not with the barrier at which the scalar unit waits for them."""
+    text = """module attributes {pto.target_arch = "a5"} {
+  func.func @k(%x: !pto.ptr<f32>) attributes {pto.kernel} {
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
+    pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    pto.barrier <PIPE_ALL>
+    return
+  }
+}"""
+    with pytest.raises(ProgramError) as caught:
+        run_ranks(module_of(text), {"x": np.zeros(4, np.float32)}, 2, {}, processes=processes)
+    assert caught.value.span is not None and caught.value.span.line == 3
+    assert list(caught.value.notes) == [
+        f"core of rank {rank}: {wait}"
+        for rank in (0, 1)
+        for wait in (
+            "PIPE_V waits for a flag from PIPE_MTE2, EVENT_ID0, in pto.wait_flag at line 3",
+            "PIPE_MTE2 waits for a flag from PIPE_V, EVENT_ID1, in pto.wait_flag at line 5",
+        )
+    ]

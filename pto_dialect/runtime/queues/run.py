@@ -295,26 +295,22 @@ class QueueCore(Core):
             return self._ready(arguments)
         return self.flags.get(arguments[0], 0) >= arguments[1]
 
-    def waiting_line(self) -> int | None:
-        """Returns the line of the generated source with the wait that stops a pipe, 0 where only the scalar unit is
-        stopped; ``None`` when nothing is."""
-        heads = (queue[0] for queue in self.queues.values() if queue and queue[0][2] >= WAIT)
-        scalar = bool(self.scalar_wait) or self.scalar_level is not None or self.polled is not None
-        return next((head[1] for head in heads), 0 if scalar else None)
-
-    def blocked(self) -> list[str]:
-        """Returns what each unit waits for, for a deadlock report."""
-        waits: list[tuple[str, tuple[Key, ...]]] = []
+    def blocked(self) -> list[tuple[str, int]]:
+        """Returns what each unit waits for, for a deadlock report, and the line of the generated source with its wait:
+        0 for the scalar unit, which stops where it waits."""
+        waits: list[tuple[str, tuple[Key, ...], int]] = []
         for pipe, queue in self.queues.items():
             if queue and queue[0][2] == WAIT:
-                waits.append((pipe, self._missing(queue[0][4])))
+                waits.append((pipe, self._missing(queue[0][4]), queue[0][1]))
             elif queue and queue[0][2] == LEVEL:
-                waits.append((pipe, queue[0][4][:1]))
-        waits.append(("PIPE_S", self._missing(self.scalar_wait)))
+                waits.append((pipe, queue[0][4][:1], queue[0][1]))
+        waits.append(("PIPE_S", self._missing(self.scalar_wait), 0))
         if self.scalar_level is not None:
-            waits.append(("PIPE_S", self.scalar_level[:1]))
-        waits_text = [f"{self.name}: {pipe} waits for {awaited(self, key)}" for pipe, keys in waits for key in keys]
-        return waits_text if self.polled is None else [*waits_text, f"{self.name}: PIPE_S waits {self.polled()}"]
+            waits.append(("PIPE_S", self.scalar_level[:1], 0))
+        found = [
+            (f"{self.name}: {pipe} waits for {awaited(self, key)}", line) for pipe, keys, line in waits for key in keys
+        ]
+        return found if self.polled is None else [*found, (f"{self.name}: PIPE_S waits {self.polled()}", 0)]
 
     def _missing(self, keys: tuple[Key, ...]) -> tuple[Key, ...]:
         return tuple(key for key in keys if not self.flags.get(key, 0))
@@ -443,8 +439,8 @@ def run_queued(
         if len(results) == len(programs) and not any(core.waiting for core, _ in programs):
             return [results[index] for index in range(len(programs))]
         if not progress and not (relieve is not None and relieve()):
-            waits = [text for core, _ in programs for text in core.blocked()]
+            waits = [wait for core, _ in programs for wait in core.blocked()]
             stopped = (program for index, (_, program) in enumerate(programs) if index not in results)
             ended = [core for index, (core, _) in enumerate(programs) if index in results and not core.waiting]
-            lines = [line for core, _ in programs if (line := core.waiting_line()) is not None]
-            raise Deadlock(tuple(waits), next(stopped, None), ended, lines[0] if lines else 0)
+            texts = tuple(text for text, _ in waits)
+            raise Deadlock(texts, next(stopped, None), ended, waits[0][1] if waits else 0)

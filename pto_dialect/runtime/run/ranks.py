@@ -124,9 +124,10 @@ def _with_core_in_faults(core: QueueCore, program: Program) -> Program:
 def program_error(error: QueuedFault | Fault, running_ranks: Sequence[RunningRank]) -> ProgramError:
     """Returns the error of a run at its operation, with what each rank waited for in a deadlock."""
     if isinstance(error, Deadlock):
-        notes = tuple(note for one in running_ranks for note in stopped_at(one))
+        stops = [stop for one in running_ranks for stop in stopped_at(one)]
+        notes = tuple(wait + stack_text(stack) for wait, stack in stops)
         fault = Fault(error.rule, "the ranks cannot continue", notes)
-        operation = next((stack[-1] for one in running_ranks for _, stack in stacks(one) if stack), None)
+        operation = next((stack[-1] for _, stack in stops if stack), None)
         return running_ranks[0].part.kernel.located(fault, operation)
     fault, trace, line = error, error.__traceback__, 0
     kernels = [one.part.kernel for one in running_ranks]
@@ -150,14 +151,17 @@ def stacks(one: RunningRank) -> list[tuple[QueueCore, list[Operation]]]:
     return [(core, stack) for core, program in one.started.programs if (stack := compiled.stack_of(program))]
 
 
-def stopped_at(one: RunningRank) -> list[str]:
-    """Returns what each core of a rank waits for, and at which operation."""
-    lines: list[str] = []
+def stopped_at(one: RunningRank) -> list[tuple[str, list[Operation]]]:
+    """Returns what each unit of the cores of a rank waits for, and the operation that waits, after the calls that lead
+    to it."""
+    stops: list[tuple[str, list[Operation]]] = []
     stack_of = {id(core): stack for core, stack in stacks(one)}
+    compiled = one.part.kernel.prepare_queues()
     for core, _ in one.started.programs:
-        stack = stack_of.get(id(core), [])
-        lines += [wait + stack_text(stack) for wait in core.blocked()]
-    return lines
+        for wait, line in core.blocked():
+            of_pipe = compiled.at_line(line)
+            stops.append((wait, stack_of.get(id(core), []) if of_pipe is None else [of_pipe]))
+    return stops
 
 
 def stack_text(stack: Sequence[Operation]) -> str:

@@ -137,9 +137,9 @@ def test_what_each_unit_waits_for_is_reported() -> None:
     one.flags[FLAG] = 1
     told = ["PIPE_V waits for a flag from PIPE_M, EVENT_ID0", "PIPE_M waits for a flag from PIPE_M, EVENT_ID0",
             "PIPE_MTE1 waits for signal x of another core"]  # fmt: skip
-    assert one.blocked() == [f"core: {text}" for text in told]
+    assert [text for text, _ in one.blocked()] == [f"core: {text}" for text in told]
     one.await_level("PIPE_S", OTHER, 1)
-    assert one.blocked()[3:] == ["core: PIPE_S waits for a flag from PIPE_M, EVENT_ID0"]
+    assert one.blocked()[3:] == [("core: PIPE_S waits for a flag from PIPE_M, EVENT_ID0", 0)]
     assert describe(("queue", 4)) == "signal 4 of another core"
 
 
