@@ -254,8 +254,12 @@ def _numbers(word: str, operands: list[Operand], instruction: Instruction, ctx: 
         return _funnel_shift(word, operands, ctx)
     if word in ("uadd.sat", "usub.sat"):
         return _saturating(word, operands, ctx)
+    if word in ("sadd.sat", "ssub.sat"):
+        return _saturating_signed(word, operands, ctx)
     if word == "bswap":
         return _swap_bytes(operands[0], ctx)
+    if word == "bitreverse":
+        return _reverse_bits(operands[0], ctx)
     return None
 
 
@@ -271,7 +275,7 @@ def _funnel_shift(word: str, operands: list[Operand], ctx: Context) -> Operand:
     width = width_of(high.type) or 0
     number = integer(amount)
     if number is None:
-        ctx.fail("a rotation by a number that is not constant cannot be translated", "rotate by a constant")
+        return _shift_by_value(word, operands, width, ctx)
     number %= width
     left = number if word == "fshl" else width - number
     if left in (0, width):
@@ -279,6 +283,20 @@ def _funnel_shift(word: str, operands: list[Operand], ctx: Context) -> Operand:
     upper = binary(ctx, "shl", high, Operand(high.type, left))
     lower = binary(ctx, "lshr", low, Operand(high.type, width - left))
     return binary(ctx, "or", upper, lower)
+
+
+def _shift_by_value(word: str, operands: list[Operand], width: int, ctx: Context) -> Operand:
+    """Returns a funnel shift by a number that a run computes. The other half is shifted in two steps, since no single
+    shift may be by the width."""
+    high, low, amount = operands
+    type = high.type
+    count = binary(ctx, "urem", amount, Operand(type, width))
+    rest = binary(ctx, "sub", Operand(type, width - 1), count)
+    one, (kept, other), (towards, back) = Operand(type, 1), (high, low), ("shl", "lshr")
+    if word == "fshr":
+        (kept, other), (towards, back) = (low, high), ("lshr", "shl")
+    moved = binary(ctx, back, binary(ctx, back, other, one), rest)
+    return binary(ctx, "or", binary(ctx, towards, kept, count), moved)
 
 
 def _saturating(word: str, operands: list[Operand], ctx: Context) -> Operand:
@@ -290,6 +308,19 @@ def _saturating(word: str, operands: list[Operand], ctx: Context) -> Operand:
     return choose(ctx, compared(ctx, "ult", total, left), Operand(left.type, -1), total)
 
 
+def _saturating_signed(word: str, operands: list[Operand], ctx: Context) -> Operand:
+    """Returns a sum or difference that stops at the end of the range. It has left the range if its sign differs from
+    that of the first number and, of a sum, from that of the second one, whose sign a difference has reversed."""
+    left, right = operands
+    type, width = left.type, width_of(left.type) or 1
+    total = binary(ctx, "add" if word == "sadd.sat" else "sub", left, right)
+    other = binary(ctx, "xor", right, total) if word == "sadd.sat" else binary(ctx, "xor", left, right)
+    signs = binary(ctx, "and", binary(ctx, "xor", left, total), other)
+    positive = binary(ctx, "ashr", total, Operand(type, width - 1))
+    end = binary(ctx, "xor", positive, Operand(type, 1 << width - 1))
+    return choose(ctx, compared(ctx, "slt", signs, Operand(type, 0)), end, total)
+
+
 def _swap_bytes(operand: Operand, ctx: Context) -> Operand:
     width = width_of(operand.type) or 8
     found = Operand(operand.type, 0)
@@ -299,6 +330,22 @@ def _swap_bytes(operand: Operand, ctx: Context) -> Operand:
         )
         found = binary(ctx, "or", found, binary(ctx, "shl", byte, Operand(operand.type, width - 8 - 8 * number)))
     return found
+
+
+def _reverse_bits(operand: Operand, ctx: Context) -> Operand:
+    """Returns the bits of a number in reverse: adjacent ones change places, then pairs, and so on."""
+    width = width_of(operand.type) or 1
+    if width & (width - 1):
+        ctx.fail(f"the bits of a number of {width} bits cannot be reversed")
+    step = 1
+    while step < width:
+        chosen = sum(1 << bit for bit in range(width) if not bit & step)
+        mask, count = Operand(operand.type, chosen), Operand(operand.type, step)
+        lower = binary(ctx, "and", binary(ctx, "lshr", operand, count), mask)
+        upper = binary(ctx, "shl", binary(ctx, "and", operand, mask), count)
+        operand = binary(ctx, "or", lower, upper)
+        step *= 2
+    return operand
 
 
 def _clock(instruction: Instruction, ctx: Context) -> Operand | None:
