@@ -37,4 +37,29 @@ def _sizes(types: Types, type: str) -> Iterator[int]:
         yield types.size(type)
 
 
-__all__ = ["array_fields"]
+def scalars(types: Types, type: str, size: int) -> list[tuple[int, str]]:
+    """Returns offsets and types of the scalars of a structure of ``size`` bytes in ``type``, all of whose scalars are
+    smaller; none where there is no such structure, or one with gaps. Raises ``TypeReadError``."""
+    array = types.element(type)
+    while array is not None and types.size(type) > size:
+        type, array = array[1], types.element(array[1])
+    found = list(_scalars(types, type, 0)) if types.size(type) == size else []
+    if not found or any(types.size(one) >= size for _, one in found):
+        return []
+    return found if sum(types.size(one) for _, one in found) == size else []
+
+
+def _scalars(types: Types, type: str, begin: int) -> Iterator[tuple[int, str]]:
+    array = types.element(type)
+    if array is not None:
+        for number in range(array[0]):
+            yield from _scalars(types, array[1], begin + number * types.size(array[1]))
+        return
+    fields = _fields(types, type)
+    for number, field in enumerate(fields):
+        yield from _scalars(types, field, begin + types.field_offset(type, number))
+    if not fields:
+        yield begin, type
+
+
+__all__ = ["array_fields", "scalars"]

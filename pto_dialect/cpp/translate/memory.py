@@ -52,7 +52,14 @@ class LocalArray:
     stride: int
     count: int
     type: str
+    access: Instruction
+    """The first access to it."""
     name: str = ""
+
+    @property
+    def last(self) -> int:
+        """The offset of the last element."""
+        return self.first + (self.count - 1) * self.stride
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +101,8 @@ class LocalMemory:
         self._copies: list[tuple[Address, Address, int]] = []
         for instruction in instructions:
             self._note(instruction)
+        for cells in self.cells.values():
+            self._join_arrays(cells)
         self._divide_arrays()
         self._share_cuts()
         for root, cells in self.cells.items():
@@ -186,7 +195,8 @@ class LocalMemory:
         first = reach.base + reach.low * reach.stride
         known = cells.arrays.get((first, reach.stride))
         if known is None:
-            cells.arrays[first, reach.stride] = LocalArray(first, reach.stride, reach.high - reach.low + 1, type)
+            count = reach.high - reach.low + 1
+            cells.arrays[first, reach.stride] = LocalArray(first, reach.stride, count, type, instruction)
         elif known.type != type:
             known.type = self._shared(known.type, type, instruction)
 
@@ -254,6 +264,35 @@ class LocalMemory:
             for offset in reach.offsets() if reach.high - reach.low < CHOICES else ():
                 cells.cuts.update((offset, offset + number))
         self._copies += [(one, other, number) for one in targets for other in sources]
+
+    def _join_arrays(self, cells: Cells) -> None:
+        """Makes arrays that have bytes in common one array."""
+        arrays: list[LocalArray] = []
+        for array in cells.arrays.values():
+            joined = array
+            while (other := next((one for one in arrays if self._overlap(one, joined)), None)) is not None:
+                arrays.remove(other)
+                joined = self._joined(other, joined)
+            arrays.append(joined)
+        cells.arrays = {(array.first, array.stride): array for array in arrays}
+
+    def _overlap(self, one: LocalArray, other: LocalArray) -> bool:
+        """Returns whether elements of both may have bytes in common."""
+        size, length = self.module.types.size(one.type), self.module.types.size(other.type)
+        if one.first >= other.last + length or other.first >= one.last + size:
+            return False
+        distance = gcd(one.stride, other.stride)
+        rest = (other.first - one.first) % distance
+        return rest < size or distance - rest < length
+
+    def _joined(self, one: LocalArray, other: LocalArray) -> LocalArray:
+        type = one.type if one.type == other.type else self._shared(one.type, other.type, other.access)
+        first = min(one.first, other.first)
+        stride = gcd(gcd(one.stride, other.stride), one.first - other.first)
+        if stride < self.module.types.size(type):
+            what = "the elements of a local array are accessed at overlapping bytes"
+            raise MemoryError_(other.access, what, _ONE_SIZE)
+        return LocalArray(first, stride, (max(one.last, other.last) - first) // stride + 1, type, one.access)
 
     def _divide_arrays(self) -> None:
         """Makes cuts around the elements of arrays: no cell has bytes of an element, and copies have their sizes."""
