@@ -91,18 +91,16 @@ class _Rivals:
     """Which buffers may not share bytes, for each of ``buffers``: pairs are compared once for all orders."""
 
     def __init__(self, buffers: Sequence[Buffer], share: Share) -> None:
-        self.apart: dict[Buffer, list[tuple[Buffer, int]]] = {buffer: [] for buffer in buffers}
-        """With the bytes that each keeps to itself."""
+        self.apart: dict[Buffer, list[Buffer]] = {buffer: [] for buffer in buffers}
         self.heritage: dict[Buffer, set[Buffer]] = {buffer: set() for buffer in buffers}
         """Those of them that a buffer inherits from: it may lie exactly where one of them lies."""
-        extents = {buffer: buffer.extent for buffer in buffers}
         for number, one in enumerate(buffers):
             for other in buffers[:number]:
                 shares = share(one, other)
                 if shares and not one.overlaps(other):
                     continue
-                self.apart[one].append((other, extents[other]))
-                self.apart[other].append((one, extents[one]))
+                self.apart[one].append(other)
+                self.apart[other].append(one)
                 if shares and one.inherits(other):
                     self.heritage[one].add(other)
                     self.heritage[other].add(one)
@@ -111,9 +109,22 @@ class _Rivals:
 def _pack_in_order(order: Sequence[Buffer], fixed: Mapping[Buffer, int], rivals: _Rivals) -> dict[Buffer, int]:
     """The lowest place for one buffer after the other."""
     addresses = dict(fixed)
+    taken: dict[Buffer, list[tuple[int, int]]] = {buffer: [] for buffer in rivals.apart}
+    """For each buffer the bytes of those that lie somewhere already and share nothing with it."""
+    for buffer, at in fixed.items():
+        _take(buffer, at, taken, rivals)
     for buffer in order:
-        addresses[buffer] = _lowest(buffer, addresses, rivals)
+        at = addresses[buffer] = _lowest(buffer, taken.pop(buffer), addresses, rivals)
+        _take(buffer, at, taken, rivals)
     return addresses
+
+
+def _take(buffer: Buffer, at: int, taken: Mapping[Buffer, list[tuple[int, int]]], rivals: _Rivals) -> None:
+    """Has ``buffer`` lie at an address."""
+    extent = at, at + buffer.extent
+    for other in rivals.apart[buffer]:
+        if other in taken:
+            taken[other].append(extent)
 
 
 def top_of(addresses: Mapping[Buffer, int]) -> int:
@@ -145,12 +156,12 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int, 
     return best if top_of(best) <= top_of(packed) else packed
 
 
-def _lowest(buffer: Buffer, placed: dict[Buffer, int], rivals: _Rivals) -> int:
-    """The lowest address at which ``buffer`` shares nothing that it must not share."""
+def _lowest(buffer: Buffer, taken: list[tuple[int, int]], placed: dict[Buffer, int], rivals: _Rivals) -> int:
+    """The lowest address at which ``buffer`` shares nothing that it must not share: none of the bytes that are
+    ``taken``."""
     extent, align = buffer.extent, buffer.align
-    taken = sorted((at, at + size) for other, size in rivals.apart[buffer] if (at := placed.get(other)) is not None)
     start = 0
-    for at, stop in taken:
+    for at, stop in sorted(taken):
         if at >= start + extent:
             break
         if stop > start:
@@ -169,7 +180,7 @@ def _is_free(buffer: Buffer, start: int, placed: dict[Buffer, int], rivals: _Riv
     """Whether ``buffer`` may lie at ``start``, where others lie only if it inherits their bytes."""
     same = rivals.heritage[buffer]
     return all(
-        at + size <= start or start + buffer.extent <= at or (start == at and other in same)
-        for other, size in rivals.apart[buffer]
+        at + other.extent <= start or start + buffer.extent <= at or (start == at and other in same)
+        for other in rivals.apart[buffer]
         if (at := placed.get(other)) is not None
     )

@@ -100,7 +100,8 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
     buffers: dict[SSAValue, Buffer] = {op.results[0]: buffer for op, buffer in pairs if buffer is not None}
     end = 0
     orders: list[Order] = []
-    for side in [name for name in ("cube", "vector") if name in {section_of(op) for op in walk(function)}] or [None]:
+    sections = {section_of(op) for op in walk(function)}
+    for side in [name for name in ("cube", "vector") if name in sections] or [None]:
         locations = HandleLocations(profile)
         sequence = Reader(locations, side).function(function)
         lives = LiveRanges(locations)
