@@ -20,7 +20,9 @@ from .follow import Runner
 from .rings import EVENTS, TOO_MANY, use_single_id
 
 Pair = tuple[Flag, Flag]
-_NONE: Mapping[tuple[int, int], set[int]] = MappingProxyType({})
+Pipes = tuple[int, int]
+"""The source and the target of flags."""
+_NONE: Mapping[Pipes, set[int]] = MappingProxyType({})
 
 
 class _TokenState(State):
@@ -33,7 +35,7 @@ class _TokenState(State):
     def __init__(self, users: Users | None) -> None:
         super().__init__(users)
         self.pending: dict[Flag, None] = {}
-        self.waited: dict[tuple[int, int], dict[Flag, int]] = {}
+        self.waited: dict[Pipes, dict[Flag, int]] = {}
 
     def copy(self) -> Self:
         """An independent copy of the state."""
@@ -112,7 +114,7 @@ class _Rivals(Runner):
 def assign_event_ids(
     sequence: Sequence,
     reader: Reader,
-    used: Mapping[tuple[int, int], set[int]] = _NONE,
+    used: Mapping[Pipes, set[int]] = _NONE,
     left_out: Callable[[Flag], bool] = lambda flag: False,
 ) -> int:
     """Gives every flag its number, and makes flags one where there are too many. Returns how many went. ``used`` are
@@ -126,22 +128,29 @@ def assign_event_ids(
             continue
         flags = [flag for flag in all_flags(sequence) if not left_out(flag)]
         crowded = _colour(flags, rivals, used)
-        if crowded is None:
+        if not crowded:
             return gone
-        handed = {flag for loop in _loops(sequence) for over in loop.handed for flag in over}
-        between = [flag for flag in flags if (flag.source, flag.target) == crowded and flag not in handed]
-        if not between:
-            raise UnsupportedError(sequence.items[0].op, "more loops hand over to one pipe than it has flags")
-        if _unite_slots(between, sequence):
-            gone += 1
-            continue
-        if _without_slots(flags, crowded, sequence):
-            continue
-        gone += 1
-        _unite(between, sequence)
+        for pair in crowded:
+            # Flags of both directions may lose their slots at once: the other one is counted again.
+            if pair[::-1] not in crowded[: crowded.index(pair)]:
+                gone += _relieve(pair, flags, sequence)
 
 
-def _without_slots(flags: list[Flag], pair: tuple[int, int], sequence: Sequence) -> bool:
+def _relieve(pair: Pipes, flags: list[Flag], sequence: Sequence) -> int:
+    """Has two pipes, to which some of ``flags`` belong, need fewer numbers. Returns how many flags went."""
+    handed = {flag for loop in _loops(sequence) for over in loop.handed for flag in over}
+    between = [flag for flag in flags if (flag.source, flag.target) == pair and flag not in handed]
+    if not between:
+        raise UnsupportedError(sequence.items[0].op, "more loops hand over to one pipe than it has flags")
+    if _unite_slots(between, sequence):
+        return 1
+    if _without_slots(flags, pair, sequence):
+        return 0
+    _unite(between, sequence)
+    return 1
+
+
+def _without_slots(flags: list[Flag], pair: Pipes, sequence: Sequence) -> bool:
     """Makes those of ``flags`` that have a number for each slot, between these two pipes, flags of one number; whether
     there were any."""
     both = (pair, pair[::-1])
@@ -152,35 +161,36 @@ def _without_slots(flags: list[Flag], pair: tuple[int, int], sequence: Sequence)
     return bool(candidates)
 
 
-def _colour(flags: list[Flag], rivals: _Rivals, used: Mapping[tuple[int, int], set[int]]) -> tuple[int, int] | None:
-    """Numbers the flags; the first pair of pipes that has too few numbers."""
-    pairs: dict[tuple[int, int], list[Flag]] = defaultdict(list)
+def _colour(flags: list[Flag], rivals: _Rivals, used: Mapping[Pipes, set[int]]) -> list[Pipes]:
+    """Numbers the flags. Returns the pairs of pipes that have too few numbers."""
+    pairs: dict[Pipes, list[Flag]] = defaultdict(list)
     for flag in flags:
         pairs[flag.source, flag.target].append(flag)
-    for pair, members in pairs.items():
-        for apart in (rivals.text | rivals.run, rivals.text):
-            neighbours: dict[Flag, set[Flag]] = defaultdict(set)
-            for one, other in apart:
-                neighbours[one].add(other)
-            for one in members:
-                # Which of its numbers are set when only a run knows.
-                if one.slot is not None:
-                    for other in members:
-                        if other is not one:
-                            neighbours[one].add(other)
-                            neighbours[other].add(one)
-            if _numbered(members, neighbours, used.get(pair, set())):
-                break
-        else:
-            return pair
-    return None
+    ways = [_neighbours(apart) for apart in (rivals.text | rivals.run, rivals.text)]
+    return [
+        pair
+        for pair, members in pairs.items()
+        if not any(_numbered(members, neighbours, used.get(pair, set())) for neighbours in ways)
+    ]
+
+
+def _neighbours(apart: set[Pair]) -> dict[Flag, set[Flag]]:
+    """The rivals of each flag."""
+    neighbours: dict[Flag, set[Flag]] = defaultdict(set)
+    for one, other in apart:
+        neighbours[one].add(other)
+    return neighbours
 
 
 def _numbered(flags: list[Flag], neighbours: dict[Flag, set[Flag]], used: set[int]) -> bool:
+    """Numbers the flags of two pipes, without those ``used`` already; whether that goes."""
     for flag in flags:
         flag.event = -1
+    # Which of its numbers are set when only a run knows.
+    with_slots = [flag for flag in flags if flag.slot is not None]
     for flag in flags:
-        taken = used.union(*(other.numbers for other in neighbours[flag]))
+        others = neighbours[flag].union(flags if flag.slot is not None else with_slots) - {flag}
+        taken = used.union(*(other.numbers for other in others))
         starts = range(EVENTS - flag.count + 1)
         free = next((start for start in starts if not taken.intersection(range(start, start + flag.count))), None)
         if free is None:
