@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Pipe
 
+from .areas import Areas
 from .locations import MemoryLocation
 from .setting import Iteration
 
@@ -220,11 +221,12 @@ def innermost(part: Item | Sequence) -> Iterator[Leaf | Signal]:
 
 class Users(NamedTuple):
     """The pipes that touch each memory in a sequence, and all that it has work or signals for. ``streams``: vector
-    operations may overlap each other."""
+    operations may overlap each other. ``areas`` are those that it accesses."""
 
     spaces: Mapping[str, frozenset[int]]
     pipes: frozenset[int]
     streams: bool
+    areas: Areas
 
 
 def users_of(sequence: Sequence, arch: str) -> Users:
@@ -238,4 +240,6 @@ def users_of(sequence: Sequence, arch: str) -> Users:
                 spaces.setdefault(location.space, set()).add(part.pipe)
         else:
             pipes |= {part.source, part.target}
-    return Users({space: frozenset(users) for space, users in spaces.items()}, frozenset(pipes), arch == "a2a3")
+    return Users(
+        {space: frozenset(users) for space, users in spaces.items()}, frozenset(pipes), arch == "a2a3", Areas()
+    )

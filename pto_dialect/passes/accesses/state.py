@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple, Self, TypeVar
 
 from pto_dialect.analysis.scalar_cache import MEMORY as SCALAR_STORES
 from pto_dialect.ir.core.base import Pipe
 
 from . import items
+from .areas import Area, Areas, Root
 from .items import NUMBER, PIPES, SCALAR, Choice, Flag, Leaf, Users
 from .locations import GLOBAL, MemoryLocation
 
@@ -23,8 +25,9 @@ COUNT = len(PIPES)
 _V = NUMBER[Pipe.V]
 _MTE2 = NUMBER[Pipe.MTE2]
 FEW = 24
-"""Accesses to one memory that are kept without asking who may still depend on them."""
+"""Accesses to one object that are kept without asking who may still depend on them."""
 Clocks = tuple[tuple[int, ...], ...]
+_number = attrgetter("number")
 
 
 class Access(NamedTuple):
@@ -78,6 +81,16 @@ class Access(NamedTuple):
             or end > stop
         ]
 
+    def besides(self, known: Sequence[Access], keep_reads: bool) -> Sequence[Access]:
+        """Those of ``known``, all of the memory and root of this access, that it does not stand for; with
+        ``keep_reads`` what its own operation reads is among them."""
+        if not self.writes:
+            return self.beside(known)
+        own = [one for one in known if one.number == self.number and not one.writes] if keep_reads else []
+        if not own:
+            return self.outside(known)
+        return [*(one for one in self.outside(known) if one.number != self.number or one.writes), *own]
+
 
 Gone = TypeVar("Gone", bound="State")
 """A state that a function is followed with."""
@@ -91,13 +104,17 @@ class State:
     pipes: an access that all users of the memory have synchronized with is dropped; without it, none is.
     """
 
-    __slots__ = ("accesses", "clock", "done", "few", "heard", "iteration", "last", "limits", "now", "tokens", "users")
+    __slots__ = (
+        *("accesses", "clock", "counts", "done", "few", "heard", "iteration", "last", "limits", "now", "areas"),
+        *("tokens", "users"),
+    )
     WIDTH = COUNT
 
     def __init__(self, users: Users | None = None) -> None:
         self.users = users
+        self.areas = Areas() if users is None else users.areas
         self.few = FEW
-        self.limits: dict[Hashable, int] = {}
+        self.limits: dict[Root, int] = {}
         self.clock = [[0] * self.WIDTH for _ in PIPES]
         self.heard: list[list[int] | None] = [None] * COUNT
         """What the scalar unit knew when each pipe learned it last."""
@@ -106,7 +123,9 @@ class State:
         self.last = [0] * self.WIDTH
         self.done: list[list[int]] = [[] for _ in range(self.WIDTH)]
         self.tokens: dict[Hashable, tuple[int, ...]] = {}
-        self.accesses: dict[Hashable, tuple[Access, ...]] = {}
+        self.accesses: dict[Area, tuple[Access, ...]] = {}
+        self.counts: dict[Root, int] = {}
+        """The number of accesses to each object that are kept."""
 
     def copy(self) -> Self:
         """An independent copy of the state, with no work done yet."""
@@ -117,7 +136,8 @@ class State:
         other.done = [[] for _ in range(self.WIDTH)]
         other.tokens = dict(self.tokens)
         other.accesses = dict(self.accesses)
-        other.users, other.few, other.limits = self.users, self.few, dict(self.limits)
+        other.users, other.areas = self.users, self.areas
+        other.few, other.limits, other.counts = self.few, dict(self.limits), dict(self.counts)
         return other
 
     def after(self, state: State) -> State:
@@ -204,35 +224,53 @@ class State:
     # ------------------------------------------------------------ accesses
 
     def earlier(self, location: MemoryLocation) -> Sequence[Access]:
-        """Accesses of roots that may be that of ``location``."""
-        space, root = location.space, location.root
-        if root is None or root == "bytes":
-            lists = [all_ for (other, _), all_ in self.accesses.items() if other == space]  # pyright: ignore[reportGeneralTypeIssues]
-        else:
-            lists = [all_ for one in (root, "bytes", None) if (all_ := self.accesses.get((space, one)))]
-        return lists[0] if len(lists) == 1 else [access for accesses in lists for access in accesses]
+        """Accesses of areas that may overlap ``location``, the first one first."""
+        groups = [group for area in self.areas.meeting(location) if (group := self.accesses.get(area))]
+        if len(groups) == 1:
+            return groups[0]
+        return sorted([access for group in groups for access in group], key=_number)
 
     def record(self, access: Access, keep_reads: bool) -> None:
         """Keeps an access; earlier ones that it stands for are forgotten, reads for reads only if not
         ``keep_reads``. With it, a write does not stand for what its own operation reads: its result may be streamed
         into an operation that then overwrites other tiles at the same bytes."""
-        location = access.location
-        key = (location.space, location.root)
-        known: Sequence[Access] = self.accesses.get(key, ())
-        if access.writes:
-            own = [one for one in known if one.number == access.number and not one.writes] if keep_reads else []
-            known = access.outside(known)
-            if own:
-                known = [*(one for one in known if one.number != access.number or one.writes), *own]
-        elif not keep_reads:
-            known = access.beside(known)
-        if self.users is not None and len(known) >= self.limits.get(key, self.few):
-            known = self._open(known, self.users, location.space)
-            self.limits[key] = len(known) + self.few
-        self.accesses[key] = (*known, access)
+        areas = self.areas.meeting(access.location)
+        mine = areas[0]
+        if access.writes or not keep_reads:
+            for area in areas:
+                known = self.accesses.get(area)
+                if known is not None and area.root == mine.root:
+                    self.keep(area, access.besides(known, keep_reads))
+        root = mine[:2]
+        if self.users is not None and self.counts.get(root, 0) >= self.limits.get(root, self.few):
+            self._forget_done(root, self.users)
+            self.limits[root] = self.counts[root] + self.few
+        self.keep(mine, (*self.accesses.get(mine, ()), access))
 
-    def _open(self, known: Sequence[Access], users: Users, space: str) -> list[Access]:
-        """Those of ``known``, all of the memory ``space``, that some pipe among ``users`` may not know to be done."""
+    def keep(self, area: Area, accesses: Sequence[Access]) -> None:
+        """Has ``accesses`` be all those of an area."""
+        root = area[:2]
+        self.counts[root] = self.counts.get(root, 0) + len(accesses) - len(self.accesses.get(area, ()))
+        if accesses:
+            self.accesses[area] = tuple(accesses)
+        else:
+            del self.accesses[area]
+
+    def _forget_done(self, root: Root, users: Users) -> None:
+        """Forgets the accesses of an object that all who may depend on them know to be done."""
+        reads, writes = self._done_for_all(users, root[0])
+        for area, known in [item for item in self.accesses.items() if item[0][:2] == root]:
+            left = [
+                one
+                for one in known
+                if one.number > (writes if one.writes else reads)[one.leaf.pipe]
+                and (one.leaf.pipe != SCALAR or one.asynchronous)
+            ]
+            if len(left) < len(known):
+                self.keep(area, left)
+
+    def _done_for_all(self, users: Users, space: str) -> tuple[list[int], list[int]]:
+        """For each pipe, up to which number all ``users`` of a memory know its reads and its writes to be done."""
         all_ = self.clock[SCALAR]
         pipes = users.spaces[space]
         others = [min((self.clock[q][p] for q in pipes if q != p), default=self.now) for p in range(COUNT)]
@@ -244,12 +282,7 @@ class State:
         if users.streams:
             reads = [both[p] if p == _V else number for p, number in enumerate(reads)]
             writes = [both[p] if p == _V else number for p, number in enumerate(writes)]
-        return [
-            one
-            for one in known
-            if one.number > (writes if one.writes else reads)[one.leaf.pipe]
-            and (one.leaf.pipe != SCALAR or one.asynchronous)
-        ]
+        return reads, writes
 
 
 class SlotState(State):
@@ -343,11 +376,7 @@ def merged(before: State, ways: list[State]) -> State:
         done = [way.done[pipe] for way in ways if way.done[pipe]]
         if done:
             state.done[pipe] += _ascending(done)
-    accesses: dict[Hashable, list[tuple[Access, ...]]] = {}
-    for way in ways:
-        for key, all_ in way.accesses.items():
-            accesses.setdefault(key, []).append(all_)
-    state.accesses = {key: _union(tuples) for key, tuples in accesses.items()}
+    _join_accesses(state, ways)
     return state
 
 
@@ -381,11 +410,17 @@ def _ascending(lists: list[list[int]]) -> list[int]:
     return lists[0] if len(lists) == 1 else sorted(set[int]().union(*lists))
 
 
-def _union(tuples: list[tuple[Access, ...]]) -> tuple[Access, ...]:
+def _join_accesses(state: State, ways: list[State]) -> None:
     """The accesses of all paths, each once: those before the branch are the same objects in all."""
-    if all(one is tuples[0] for one in tuples):
-        return tuples[0]
-    return tuple({id(access): access for one in tuples for access in one}.values())
+    first, *others = ways
+    state.accesses, state.counts = dict(first.accesses), dict(first.counts)
+    for way in others:
+        for area, accesses in way.accesses.items():
+            known = state.accesses.get(area)
+            if known is None:
+                state.keep(area, accesses)
+            elif known is not accesses:
+                state.keep(area, tuple({id(access): access for access in (*known, *accesses)}.values()))
 
 
 def common(before: State, way: State, number: int, source: int, now: int) -> int:

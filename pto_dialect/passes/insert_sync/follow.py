@@ -195,16 +195,7 @@ class Follower(Runner):
         row = state.issue(leaf.pipe)
         for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
             for location in locations:
-                start, stop = location.start, location.stop
-                earlier = state.earlier(location)
-                if stop is not None:
-                    earlier = [
-                        one
-                        for one in earlier
-                        if (writes or one.writes)
-                        and ((end := (at := one.location).stop) is None or (at.start < stop and start < end))
-                    ]
-                for access in earlier:
+                for access in state.earlier(location):
                     if not (writes or access.writes) or access.number <= row[access.leaf.pipe]:
                         continue
                     if self._within(access, leaf, state) or not must_synchronize(

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.passes.accesses.dependences import Levels, V, must_synchronize
 from pto_dialect.passes.accesses.items import Call, Choice, Item, Leaf, Loop, Sequence, Signal, UnsupportedError
-from pto_dialect.passes.accesses.locations import MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.setting import ANY, Setting
@@ -191,18 +190,13 @@ class Course:
         """The accesses that ``leaf`` depends on, those known to be done by ``row`` aside, and whether it writes."""
         for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
             for location in locations:
-                known = location.stop is not None
                 for access in state.earlier(location):
                     if not (writes or access.writes) or (row is not None and access.number <= row[access.leaf.pipe]):
-                        continue
-                    other = access.location
-                    # Most accesses are to other bytes, which takes no more than this to see.
-                    if known and other.root == "bytes" and _are_disjoint(other, location):
                         continue
                     if access.leaf is leaf and access.iteration == state.iteration:
                         continue
                     if must_synchronize(access, leaf, location, writes, state, self.arch) and may_overlap(
-                        other, location, self._setting(access, leaf, state)
+                        access.location, location, self._setting(access, leaf, state)
                     ):
                         yield access, writes
 
@@ -246,20 +240,13 @@ class Course:
         return self.reader.ranges.get(value, ANY)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def _are_disjoint(one: MemoryLocation, other: MemoryLocation) -> bool:
-    """Whether one of two ranges of bytes, of which the second has an end, ends before the other begins."""
-    end, stop = one.stop, other.stop
-    assert stop is not None
-    return end is not None and (end <= other.start or stop <= one.start)
-
-
 def _shape(state: Known) -> dict[Key, int]:
     return {key: len(tokens) for key, tokens in state.queues.items()}
 
 
 def _forget_iterations(state: Known, depth: int) -> None:
     """After a loop the last access of each operation represents those of earlier iterations."""
-    for key, accesses in state.accesses.items():
+    for area, accesses in list(state.accesses.items()):
         if all(len(access.iteration) <= depth for access in accesses):  # pyright: ignore[reportArgumentType]
             continue
         latest: dict[object, Access] = {}
@@ -269,4 +256,4 @@ def _forget_iterations(state: Known, depth: int) -> None:
             if signature not in latest or latest[signature].number < access.number:
                 latest[signature] = access
         if len(latest) < len(accesses):
-            state.accesses[key] = tuple(latest.values())
+            state.keep(area, tuple(latest.values()))

@@ -6,6 +6,7 @@ from pto_dialect.analysis.affine import AffineExpr
 from pto_dialect.api import parse
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.areas import Areas
 from pto_dialect.passes.accesses.items import NUMBER, Leaf, Users
 from pto_dialect.passes.accesses.locations import Extent, MemoryLocation
 from pto_dialect.passes.accesses.state import Access, State
@@ -48,7 +49,7 @@ def test_bytes_that_are_not_known_stand_for_nothing():
 
 def test_what_everybody_knows_to_be_done_is_forgotten():
     """Only V and MTE2 touch this memory: V knows the loads up to number 3, MTE2 only those up to 2 of its own."""
-    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2)), False))
+    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2)), False, Areas()))
     state.few = 4
     for number in range(1, 5):
         place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
@@ -59,7 +60,7 @@ def test_what_everybody_knows_to_be_done_is_forgotten():
 
 
 def test_nothing_is_forgotten_of_which_another_pipe_does_not_know():
-    state = State(Users({"ub": frozenset((V, MTE2, MTE3))}, frozenset((V, MTE2, MTE3)), False))
+    state = State(Users({"ub": frozenset((V, MTE2, MTE3))}, frozenset((V, MTE2, MTE3)), False, Areas()))
     state.few = 1
     for number in range(1, 4):
         place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)
@@ -71,7 +72,7 @@ def test_nothing_is_forgotten_of_which_another_pipe_does_not_know():
 @pytest.mark.parametrize(("streams", "remembered"), [(False, [3]), (True, [1, 2, 3])])
 def test_vector_unit_depends_on_its_own_writes_where_it_streams(streams: bool, remembered: list[int]):
     """MTE2 knows both writes of V to be done, V does not: only on a chip whose vector operations overlap it matters."""
-    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2)), streams))
+    state = State(Users({"ub": frozenset((V, MTE2))}, frozenset((V, MTE2)), streams, Areas()))
     state.few = 2
     for number in range(1, 4):
         place = MemoryLocation("ub", "bytes", 64 * number, 64 * number + 64)

@@ -107,12 +107,14 @@ def test_a_copy_continues_by_itself() -> None:
 ROOTS = ("a", "b", "bytes", None)
 
 
-@pytest.mark.parametrize(("root", "asked", "space"), list(product(ROOTS, ROOTS, ("ub", "l1"))))
+@pytest.mark.parametrize(("root", "asked", "space"), list(product(ROOTS, ROOTS, ("ub", "gm", "l1"))))
 def test_roots_that_may_be_the_same(root: str | None, asked: str | None, space: str) -> None:
-    """Equal ones, and those that may be anything or any bytes."""
+    """Equal ones, those that may be anything, and in global memory any bytes."""
     state = State()
-    state.record(access(V, True, MemoryLocation("ub", root)), False)
-    wanted = space == "ub" and (root == asked or not {root, asked}.isdisjoint({None, "bytes"}))
+    for memory in ("ub", "gm"):
+        state.record(access(V, True, MemoryLocation(memory, root)), False)
+    anything = {None, "bytes"} if space == "gm" else {None}
+    wanted = space != "l1" and (root == asked or not {root, asked}.isdisjoint(anything))
     assert bool(list(state.earlier(MemoryLocation(space, asked)))) == wanted
 
 
@@ -134,7 +136,7 @@ def test_which_accesses_stay(case: tuple[bool, MemoryLocation, bool]) -> None:
     names = {}
     for text, pipe, wrote in (("write", MTE2, True), ("read V", V, False), ("read MTE3", MTE3, False)):
         for end, part in (("low", LOW), ("high", HIGH)):
-            one = access(pipe, wrote, part)
+            one = access(pipe, wrote, part, len(names))
             state.record(one, True)
             names[one] = f"{text} {end}"
     new = access(V, writes, place, 9)
