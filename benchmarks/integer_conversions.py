@@ -152,7 +152,7 @@ def _cut(v: Values, shift: np.ndarray, letter: str) -> np.ndarray:
 
 
 def to_integer(v: Values, name: str, letter: str, saturate: bool) -> np.ndarray:
-    """Integers, int64; without saturation the low bits."""
+    """Integers, int64; without saturation the low bits, and the end of the range for infinities."""
     signed, bits = INTEGERS[name]
     low = -(1 << (bits - 1)) if signed else 0
     high = (1 << (bits - (1 if signed else 0))) - 1
@@ -169,10 +169,11 @@ def to_integer(v: Values, name: str, letter: str, saturate: bool) -> np.ndarray:
         if bits == 64:
             clamped = np.where(huge, np.where(v.negative, low, high), clamped)
         return np.where(v.nan, 0, clamped)
-    # Low bits of what is too large for the computation: those that a shift leaves, none of an infinity.
+    # Low bits of what is too large for the computation: those that a shift leaves. An infinity is the end of the range.
     bits_left = (kept.astype(np.uint64) << np.minimum(left, 63).astype(np.uint64)).astype(I64)
-    bits_left = np.where((left > 63) | v.infinite, 0, bits_left)
+    bits_left = np.where(left > 63, 0, bits_left)
     wrapped = np.where(huge, np.where(v.negative, -bits_left, bits_left), whole)
+    wrapped = np.where(v.infinite, np.where(v.negative, low, high), wrapped)
     return _low_bits(np.where(v.nan, 0, wrapped), name)
 
 
