@@ -16,7 +16,8 @@ import random
 import sys
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import Any
@@ -39,26 +40,31 @@ from pto_dialect.lsp.statements.usual import excluded
 
 Array = npt.NDArray[Any]
 _PARTS = 4
+_MOST = 80
+"""Statements of a program that are ranked."""
 _EACH, _STATEMENTS, _SHARE = 4, 24, 0.6
 """Programs of a subject, statements of a program at most, and the share of its statements."""
 _AS_WRITTEN = 0.6
 """The share of programs that have their comments and the names of their files."""
 _LIKELY, _OTHERS = 50, 29
 """Operations that a statement is compared with: the most likely ones by the mean of the contexts, and some others."""
-_UNITS, _EPOCHS, _BATCH, _RATE, _DECAY = 48, 12, 128, 0.01, 1e-5
+_NETWORKS, _UNITS, _EPOCHS, _BATCH, _RATE, _DECAY = 2, 48, 12, 128, 0.01, 1e-5
 _MEAN, _NAMED = FEATURES.index("mean"), FEATURES.index("named")
 Program = tuple[Path, str]
 
 
-def statements(text: str, shares: Shares, most: int, title: str = "") -> Iterator[tuple[str, Array, History]]:
-    """The name of each statement of a program, and the features of all operations before it."""
+def statements(
+    text: str, shares: Shares, title: str = "", wanted: Callable[[], bool] = lambda: True
+) -> Iterator[tuple[str, Array, History]]:
+    """The name of each ``wanted`` statement of a program, and the features of all operations before it."""
     history, here, number = History(aliases(text)), Here(), 0
     for statement in statements_of(text):
         if not statement.is_frame and statement.name in INDEX:
             number += 1
-            if number > most:
+            if number > _MOST:
                 return
-            yield statement.name, features(history, here, shares, title), history
+            if wanted():
+                yield statement.name, features(history, here, shares, title), history
         here.follow(history, statement)
         history.follow(statement)
 
@@ -76,13 +82,12 @@ def examples(found: list[Program], shares: Shares, order: random.Random) -> Iter
     subjects = by_subject(found)
     for name in sorted(subjects):
         for path, text in order.sample(subjects[name], min(_EACH, len(subjects[name]))):
-            taken, title = 0, ""
+            title = ""
             if order.random() < _AS_WRITTEN:
                 text, title = as_written(path), title_of(path.as_posix())
-            for wanted, matrix, _ in statements(text, shares, 80, title):
-                if taken < _STATEMENTS and order.random() < _SHARE:
-                    taken += 1
-                    yield matrix[:, _compared(INDEX[wanted], matrix, order)].astype(np.float32)
+            some = statements(text, shares, title, lambda: order.random() < _SHARE)
+            for wanted, matrix, _ in islice(some, _STATEMENTS):
+                yield matrix[:, _compared(INDEX[wanted], matrix, order)].astype(np.float32)
 
 
 def _compared(wanted: int, matrix: Array, order: random.Random) -> list[int]:
@@ -92,7 +97,14 @@ def _compared(wanted: int, matrix: Array, order: random.Random) -> list[int]:
 
 
 def fitted(found: Array, seed: int) -> Network:
-    """The weights that make the first column likely; Adam on the cross entropy."""
+    """The weights that make the first column likely: the mean of networks that begin with different weights."""
+    nets = [_fitted(found, seed + number) for number in range(_NETWORKS)]
+    weights = np.concatenate([net.weights for net in nets]) / _NETWORKS
+    return Network(np.concatenate([net.units for net in nets]), np.concatenate([net.biases for net in nets]), weights)
+
+
+def _fitted(found: Array, seed: int) -> Network:
+    """Weights by Adam on the cross entropy."""
     order = np.random.default_rng(seed)
     mean, spread = found.mean((0, 2)), found.std((0, 2)) + 1e-3
     scaled = (found - mean[:, None]) / spread[:, None]
@@ -144,7 +156,7 @@ def ranks(found: list[Program], shares: Shares, network: Network, hints: bool) -
     result: list[tuple[str, int]] = []
     for path, text in found:
         text, title = (as_written(path), title_of(path.as_posix())) if hints else (text, "")
-        for wanted, matrix, history in statements(text, shares, 80, title):
+        for wanted, matrix, history in statements(text, shares, title):
             scores = network.scores(matrix)
             for other in excluded(history) & INDEX.keys():
                 scores[INDEX[other]] = -np.inf
@@ -169,8 +181,8 @@ def main() -> int:
             parts[zlib.crc32(f"part {subject(path)}".encode()) % _PARTS].append((path, text))
         collected: list[Array] = []
         for number, part in parts.items():
-            others = (weighed(*one) for other, each in parts.items() if other != number for one in each)
-            counts: Counts = count(others, 2)
+            others = (weighed(path) for other, each in parts.items() if other != number for path, _ in each)
+            counts: Counts = count(others)
             collected += examples(part, shares_of(counts), order)
         print(f"{len(collected)} statements", flush=True)
         write_network(fitted(np.array(collected), given.seed))

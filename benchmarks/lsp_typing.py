@@ -88,14 +88,15 @@ def aliases(text: str) -> dict[str, str]:
     return dict(_ALIAS.findall(text))
 
 
-def weighed(path: Path, text: str) -> Program:
-    """A program as it is counted."""
+def weighed(path: Path) -> Program:
+    """A program as it is counted, with its comments."""
+    text = as_written(path)
     return Program(text, aliases(text), title_of(path.as_posix()), _WEIGHT if _OWN in path.resolve().parents else 1)
 
 
-def write_table(folders: list[Path], least: int) -> None:
+def write_table(folders: list[Path]) -> None:
     """Counts programs."""
-    found = list(rows(count((weighed(path, text) for path, text in programs(folders, True)), least)))
+    found = list(rows(count(weighed(path) for path, _ in programs(folders, True))))
     with open(TABLE, "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows(found)
     print(f"{len(found)} rows, {TABLE.stat().st_size // 1024} KB")
@@ -123,7 +124,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--count", action="store_true")
-    parser.add_argument("--least", type=int, default=2, help="programs in which something is that is counted")
     parser.add_argument("--number", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=80, help="statements of a program")
@@ -131,7 +131,7 @@ def main() -> int:
     parser.add_argument("--missed", action="store_true", help="lists what was not among the first")
     given = parser.parse_args()
     if given.count:
-        write_table(given.folders, given.least)
+        write_table(given.folders)
         return 0
     found = Typed()
     session = session_with_snippets()

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from .history import BEGIN, END, NUMBERS, History, statements_of
-from .names import pipe_of, words_of
+from .names import orders, pipe_of, words_of
 
 Key = tuple[str, tuple[str, ...]]
 """A context, or what has written a value, with its content."""
 Counts = dict[Key, Counter[str]]
 _MANY = 2
 """Flags and values that are many."""
+NAMED_VALUES = 8
+"""Values that nothing has used, whose names speak for operations."""
 _VECTORS = 3
 """Registers that are many."""
+
+
+_FULL = 6
+"""The size of a region that is large."""
+_DEEP = 4
+"""Regions inside each other that are many."""
 
 
 class Context(NamedTuple):
@@ -52,6 +61,20 @@ def _newest_name(history: History) -> str:
     return words[-1] if words else ""
 
 
+def _place(history: History) -> tuple[str, str, str]:
+    """The region, how deep it is, and how many operations are in it, beyond three by powers of two."""
+    number = history.sizes[-1] if history.sizes else 0
+    size = number if number < 4 else min(_FULL, number.bit_length() + 1)
+    return _region(history), str(min(_DEEP, len(history.regions))), str(size)
+
+
+def _work(history: History) -> tuple[str, str, str]:
+    """The last operation, or that it orders pipes, and the last two that do not."""
+    work = islice((name for name in reversed(history.done) if not orders(name)), 2)
+    last, earlier = [*work, "", ""][:2]
+    return "order" if orders(history.last) else _last(history), last, earlier
+
+
 def _types(history: History) -> str:
     return ", ".join(sorted({kind for _, kind in history.unused.values() if kind not in NUMBERS}))
 
@@ -80,6 +103,9 @@ CONTEXTS: dict[str, Context] = {
     "region": Context(lambda history: (_region(history), history.last), "last"),
     "two": Context(lambda history: (_earlier(history, 1), _last(history)), "region"),
     "three": Context(lambda history: (_earlier(history, 2), _earlier(history, 1), _last(history)), "two"),
+    "work": Context(_work, "last"),
+    "place": Context(_place, "region"),
+    "purpose": Context(lambda history: (_region(history), *history.purpose), "all"),
     "unused types": Context(lambda history: (_region(history), _types(history)), "all"),
     "newest types": Context(lambda history: (_last(history), *_newest(history)), "last"),
     "state": Context(_state, "all"),
@@ -91,8 +117,13 @@ CONTEXTS: dict[str, Context] = {
 """The contexts by the names of the rows of the table."""
 USE, USE_OF_KIND = "use", "use of kind"
 """Rows for the first operations that use a value: by what has written it and the kind of its type, and by the kind."""
-WORD = "word"
-"""Rows for the operations of functions by the parts of their names, and of the names of their files."""
+WORD, PARAMETER, REMARKED = "word", "parameter", "remark"
+"""Rows for the operations of functions by the parts of their names and of the names of their files, by those of their
+arguments, and for operations by those of the terms in the comments above them."""
+LATER = "later"
+"""Rows for the operations that programs begin to use after they have begun to use another one."""
+VALUE = "value"
+"""Rows for the first operations that use a value, by the parts of its name."""
 
 
 class Program(NamedTuple):
@@ -114,34 +145,59 @@ def contents(history: History, names: Iterable[str] = CONTEXTS) -> dict[str, tup
 
 def _seen(program: Program) -> Iterator[tuple[Key, str]]:
     """What each statement of a program follows."""
-    history = History(program.aliases)
+    history, used = History(program.aliases), dict[str, None]()
     for statement in statements_of(program.text):
         if not statement.is_frame:
-            yield from ((one, statement.name) for one in contents(history).items())
+            name = statement.name
+            yield from ((one, name) for one in contents(history).items())
             for made, kind in history.uses(statement):
-                yield (USE, (made, kind)), statement.name
-                yield (USE_OF_KIND, (kind,)), statement.name
-            for word in {*words_of(program.title), *words_of(history.name)}:
-                yield (WORD, (word,)), statement.name
+                yield (USE, (made, kind)), name
+                yield (USE_OF_KIND, (kind,)), name
+            for kind, words in _speaking(history, program.title).items():
+                yield from (((kind, (word,)), name) for word in words)
+            yield from (((VALUE, (word,)), name) for word in parts_of_names(history.first_used(statement)))
+            if name not in used:
+                yield from (((LATER, (one,)), name) for one in used)
+                used[name] = None
         history.follow(statement)
 
 
-_NAMED = (WORD, "newest name")
-"""Rows about names, which count from two programs on: one program may use any names."""
+def parts_of_names(names: Iterable[str]) -> dict[str, None]:
+    """The parts of names that are letters, each once."""
+    return dict.fromkeys(word for name in names for word in words_of(name))
 
 
-def count(programs: Iterable[Program], least: int) -> Counts:
-    """In how many programs an operation follows what, without what is in fewer than ``least``."""
+def _speaking(history: History, title: str) -> dict[str, dict[str, None]]:
+    """The parts of names by which operations are counted, by the kinds of their rows."""
+    return {
+        WORD: parts_of_names((history.name, title)),
+        PARAMETER: parts_of_names(history.arguments),
+        REMARKED: parts_of_names(history.above),
+    }
+
+
+def terms_here(history: History, title: str, used: Iterable[str]) -> dict[str, dict[str, None]]:
+    """What speaks for the next operation by rows of other kinds than contexts: parts of names, and the operations that
+    the program has ``used``."""
+    nearest = islice(reversed(history.unused), NAMED_VALUES)
+    return _speaking(history, title) | {VALUE: parts_of_names(nearest), LATER: dict.fromkeys(used)}
+
+
+_NAMED = (WORD, PARAMETER, REMARKED, LATER, VALUE, "newest name")
+"""Rows about names, and about whole programs, which count from two programs on: one program may use any names."""
+
+
+def count(programs: Iterable[Program]) -> Counts:
+    """In how many programs an operation follows what, without what is in one only."""
     counts: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     found: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     for program in programs:
         for key, name in set(_seen(program)):
             counts[key][name] += program.weight
-            if key[0] in _NAMED:
-                found[key][name] += 1
+            found[key][name] += 1
 
     def keeps(key: Key, name: str) -> bool:
-        return counts[key][name] >= least and (key[0] not in _NAMED or found[key][name] > 1)
+        return counts[key][name] > 1 and (key[0] not in _NAMED or found[key][name] > 1)
 
     kept = {key: Counter({name: n for name, n in names.items() if keeps(key, name)}) for key, names in counts.items()}
     return {key: names for key, names in kept.items() if names}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
-from math import log
+from itertools import islice
+from math import log, log1p
 
 import numpy as np
 import numpy.typing as npt
 
-from .contexts import CONTEXTS, contents
+from .contexts import CONTEXTS, LATER, NAMED_VALUES, PARAMETER, REMARKED, VALUE, WORD, contents, terms_here
 from .history import History, Written
 from .names import (
     INDEX,
     NAMES,
+    absent,
     family_of_name,
     level_of_name,
     meant_by,
@@ -25,12 +27,16 @@ from .names import (
     stems,
     takers,
     whole_names,
-    words_of,
 )
 from .shares import Shares, Vector
 
-HERE = ("last", "two")
+HERE = ("last", "two", "work")
 """The contexts that are counted in the program itself as well."""
+_CLASSES = ("region", "two", "newest types", "purpose", "work")
+"""The contexts in which the operations of a class are counted together."""
+_KNOWN = ("two", "work", "newest types")
+"""The contexts of which it counts how often they were seen."""
+_LIFTS = (WORD, PARAMETER, REMARKED, VALUE, LATER)
 _USES = 2
 """Values that nothing has used, whose uses are looked up."""
 _SHARPER = 50
@@ -41,14 +47,18 @@ _RECENT, _HALF = 24, 6
 """How many of the last operations are recent, and how many make the count half."""
 _FAMILIES = 3
 """The last operations, whose families may continue."""
+_LATELY = 3
+"""The operations that the program has begun to use lately."""
 _NEXT = 6
 """How many of the next operations of a family may follow."""
 FEATURES = (
     *CONTEXTS,
-    *("mean", "first use", "second use", *(f"here: {name}" for name in HERE), "here: all", "repeated"),
+    *("mean", "first use", "second use", *(f"here: {name}" for name in HERE), "here: all", "here: class", "repeated"),
     *("recent", "new", "same", "family", "new of family", "next of family", "named", "partly named", "named before"),
-    *("class", "level", "end", "taker", "possible"),
-    *("word", "words", "titled", "partly titled", "remarked", "partly remarked", "remarked before"),
+    *(*(f"class: {name}" for name in _CLASSES), "level", "end", "taker", "possible", "absent"),
+    *(*(f"{kind}: {one}" for kind in _LIFTS for one in ("most", "mean")), "lately: mean"),
+    *("titled", "partly titled", "value named", "value partly named", "remarked", "partly remarked", "remarked before"),
+    *(*(f"known: {name}" for name in _KNOWN), "operations", "depth"),
 )
 """The rows of the matrix."""
 
@@ -58,12 +68,14 @@ class Here:
 
     def __init__(self) -> None:
         self.used: Counter[str] = Counter()
+        self.classes: defaultdict[int, Counter[int]] = defaultdict(Counter)
         self.after: defaultdict[tuple[str, tuple[str, ...]], Counter[str]] = defaultdict(Counter)
 
     def follow(self, history: History, statement: Written) -> None:
         """Counts a statement, which comes next in a history."""
         if not statement.is_frame:
             self.used[statement.name] += 1
+            self.classes[_class_of(history.done[-1:])][_class_of([statement.name])] += 1
             for one in contents(history, HERE).items():
                 self.after[one][statement.name] += 1
 
@@ -75,26 +87,31 @@ def features(history: History, here: Here, shares: Shares, title: str = "") -> n
     everywhere = np.log(each[0])
     uses = [np.log(shares.use(made)) - everywhere for made in history.newest()[:_USES]]
     uses += [np.zeros(len(NAMES))] * (_USES - len(uses))
-    local = [_sharpened(here.after.get((name, found[name]), {})) for name in HERE]
     return np.array(
         [
             *(np.log(one) for one in each),
             np.log(np.mean(each, axis=0)),
             *uses,
-            *local,
+            *(_sharpened(here.after.get((name, found[name]), {})) for name in HERE),
             _sharpened(here.used),
+            _class_here(history, here),
             _repeated(history.done),
             _recent(history.done),
             *_program(history, here),
             *_names(history.name, here.used),
-            _class_share(shares.context("region", found)),
+            *(_class_share(shares.context(name, found)) for name in _CLASSES),
             _levels(here.used),
             _ones(history.ends[-1:]),
             _takers(history),
             possible(history.types),
-            *_words(f"{history.name} {title}", shares),
+            absent(history.purpose[0]),
+            *_terms(history, here, shares, title),
             *_names(title, here.used)[:2],
+            *_names(" ".join(islice(reversed(history.unused), NAMED_VALUES)), here.used)[:2],
             *_remarks(history, here.used),
+            *(np.full(len(NAMES), shares.known(name, found)) for name in _KNOWN),
+            np.full(len(NAMES), log1p(len(history.done))),
+            np.full(len(NAMES), len(history.regions)),
         ]
     )
 
@@ -112,8 +129,14 @@ def _ones(names: Iterable[str]) -> Vector:
 
 
 def _sharpened(counts: Mapping[str, int]) -> Vector:
-    whole = sum(counts.values()) + 1
-    return _vector({name: log(1 + _SHARPER * number / whole) for name, number in counts.items()})
+    return _sharp_shares({INDEX[name]: number for name, number in counts.items() if name in INDEX}, len(NAMES))
+
+
+def _sharp_shares(counts: Mapping[int, int], size: int) -> Vector:
+    whole, found = sum(counts.values()) + 1, np.zeros(size)
+    for at, number in counts.items():
+        found[at] = log(1 + _SHARPER * number / whole)
+    return found
 
 
 def _repeated(done: list[str]) -> Vector:
@@ -170,12 +193,20 @@ def _remarks(history: History, used: Mapping[str, int]) -> list[Vector]:
     return [_vector(meant_by(history.above, table())) for table in (whole_names, stems)] + [before]
 
 
-def _words(names: str, shares: Shares) -> list[Vector]:
-    """What the parts of names speak for: the most that one of them does, and the mean."""
-    found = [row for word in dict.fromkeys(words_of(names)) if (row := shares.word(word)) is not None]
+def _terms(history: History, here: Here, shares: Shares, title: str) -> list[Vector]:
+    """What terms speak for, by the kinds of their rows: the most that one of them does, and the mean; and the mean of
+    the operations that the program has begun to use lately."""
+    used = list(here.used)
+    terms = terms_here(history, title, used)
+    found = [one for kind in _LIFTS for one in _lifts(shares, kind, terms[kind])]
+    return [*found, _lifts(shares, LATER, used[-_LATELY:])[1]]
+
+
+def _lifts(shares: Shares, kind: str, terms: Iterable[str]) -> tuple[Vector, Vector]:
+    found = [row for term in terms if (row := shares.lift(kind, term)) is not None]
     if not found:
-        return [np.zeros(len(NAMES))] * 2
-    return [np.max(found, axis=0), np.mean(found, axis=0)]
+        return np.zeros(len(NAMES)), np.zeros(len(NAMES))
+    return np.max(found, axis=0), np.mean(found, axis=0)
 
 
 @cache
@@ -186,6 +217,17 @@ def _classes() -> npt.NDArray[np.intp]:
 def _class_share(shares: Vector) -> Vector:
     """The logarithm of what the operations of the same class have together."""
     return np.log(np.bincount(_classes(), shares)[_classes()])
+
+
+def _class_of(names: list[str]) -> int:
+    """The class of the only one of ``names``; -1 without it."""
+    return int(_classes()[INDEX[names[0]]]) if names and names[0] in INDEX else -1
+
+
+def _class_here(history: History, here: Here) -> Vector:
+    """How often operations of the same class have followed one of the class of the last operation in the program."""
+    counts = here.classes.get(_class_of(history.done[-1:]), {})
+    return _sharp_shares(counts, int(_classes().max()) + 1)[_classes()]
 
 
 def _levels(used: Mapping[str, int]) -> Vector:

@@ -10,7 +10,7 @@ from lsprotocol import types
 from xdsl.ir import Attribute
 
 from pto_dialect.driver.explain.schema import forms
-from pto_dialect.driver.reference.operations import computes, targets
+from pto_dialect.driver.reference.operations import computes
 from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
@@ -19,6 +19,7 @@ from pto_dialect.ir.core_dialects.core_ops import ALIASES, CORE_SHAPES
 
 from ..program.document import Document
 from ..program.statement import Statement
+from .names import targets_of
 from .scope import values_before
 from .snippets import plain, statement
 from .usual import ranking
@@ -66,12 +67,7 @@ def _operations() -> dict[str, tuple[str, str, bool, frozenset[str]]]:
         if name not in DEPRECATED:
             cls = op_class(name)
             yields = any(slot.arity != "?" for slot in signature(cls).results) or len(forms(cls)) > 2
-            rows[name] = (
-                computes(cls).replace("``", "`"),
-                forms(cls)[0],
-                yields,
-                frozenset(filter(None, targets(cls).split(", "))),
-            )
+            rows[name] = (computes(cls).replace("``", "`"), forms(cls)[0], yields, targets_of(name))
     for name in CORE_SHAPES:
         rows[_SHORT.get(name, name)] = ("", "", not name.startswith(("func.return", "scf.yield", "cf.")), frozenset())
     return rows
@@ -81,7 +77,7 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
     """The operations that the prefix fits, the usual ones first."""
     prefix = written.prefix
     with_result = bool(written.tokens) and written.tokens[-1].type == "RESULTS"
-    scores = ranking(_text_before(document.text, written.start), document.type_aliases, title_of(document.uri))
+    scores = ranking(text_before(document.text, written.start), document.type_aliases, title_of(document.uri))
     rows = [(name, row) for name, row in _operations().items() if fits(prefix, name) and (row[2] or not with_result)]
     # What begins as written comes first, also after the name of its dialect.
     target, inside = _target(document), _is_in_function(document.text, written.start)
@@ -121,13 +117,12 @@ def title_of(uri: str) -> str:
     return folders[-1] if stem in _PLAIN and folders else stem
 
 
-def _text_before(text: str, offset: int) -> str:
-    """What says what is usual: the text near an offset, with the header of its function."""
+def text_before(text: str, offset: int) -> str:
+    """What says what is usual: the text near an offset, with the headers of its module and function."""
     start = text.rfind("\n", 0, max(0, offset - _NEAR)) + 1
-    header = text.rfind("func.func", 0, offset)
-    if header < 0 or header >= start:
-        return text[start:offset]
-    return f"{text[header : text.find(chr(10), header) + 1]}{text[start:offset]}"
+    headers = (text.rfind(word, 0, offset) for word in ("module attributes", "func.func"))
+    lines = (text[at : text.find("\n", at) + 1] for at in headers if 0 <= at < start)
+    return f"{''.join(lines)}{text[start:offset]}"
 
 
 def _is_in_function(text: str, offset: int) -> bool:

@@ -15,8 +15,8 @@ END: Final[str] = "}"
 """Stand for the beginning and the end of a region."""
 REMARK: Final[str] = "//"
 """Stands for a comment."""
-ARGUMENT, FUNCTION = "argument", "func.func"
-_FRAMES: Final[dict[str, bool]] = {FUNCTION: True, "builtin.module": True, BEGIN: True, END: True, REMARK: True}
+ARGUMENT, FUNCTION, MODULE = "argument", "func.func", "builtin.module"
+_FRAMES: Final[dict[str, bool]] = {FUNCTION: True, MODULE: True, BEGIN: True, END: True, REMARK: True}
 """What is around statements."""
 _REMARKS: Final[dict[str, bool]] = {REMARK: True}
 
@@ -36,6 +36,12 @@ _TYPE = re.compile(
     r"!?\b(?:pto\.[\w.]+|memref|vector|tensor)<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>"
     r"|!pto\.[\w.]+|\b(?:index|bf16|u?i\d+|f\d+\w*|hif8)\b"
 )
+_ATTRIBUTES = (
+    re.compile(r'\btarget_arch\s*=\s*"(\w+)"'),
+    re.compile(r"\bkernel_kind<(\w+)>|\b(simt)_entry\b"),
+    re.compile(r'\bbackend\s*=\s*"(\w+)"'),
+)
+"""Attributes of modules and functions that say what they are for."""
 _REMARKED = re.compile(r"[A-Za-z][\w.]*\w")
 _OTHER_RESULTS = {"arith.cmpi": ("i1",), "arith.cmpf": ("i1",)}
 """Types of results that are not in the text of their statement."""
@@ -45,6 +51,7 @@ _ENDS = {"scf.while": CONDITION, "scf.parallel": "", "scf.reduce": ""}
 _AGAIN = {CONDITION: _YIELD}
 """What ends the next region of an operation, by what ended the one before."""
 _NEWEST = 4
+_NOTHING = ("", "", "")
 NUMBERS = ("integer", "float")
 """Kinds of types that any operation may have."""
 
@@ -54,6 +61,13 @@ def _end_of(name: str, code: str) -> str:
     if not name.startswith("scf."):
         return ""
     return _ENDS.get(name, _YIELD if _YIELDING.search(code) else "")
+
+
+def _purpose_of(code: str, outer: tuple[str, str, str]) -> tuple[str, str, str]:
+    """What the attributes in a header say, completed by what is stated around it."""
+    found = [pattern.search(code) for pattern in _ATTRIBUTES]
+    target, kind, backend = ((match[match.lastindex or 0] if match else "") for match in found)
+    return target or outer[0], kind or outer[1], backend or outer[2]
 
 
 class Written(NamedTuple):
@@ -132,6 +146,12 @@ class History:
         """The operations whose regions are open."""
         self.ends: list[str] = []
         """What ends each of these regions for certain, or nothing."""
+        self.sizes: list[int] = []
+        """How many operations are in each of these regions so far."""
+        self.purpose = _NOTHING
+        """The target, the kind of the kernel and the backend, as far as the function or its module says them."""
+        self.arguments: tuple[str, ...] = ()
+        """The names of the arguments of the function."""
         self.unused: dict[str, tuple[str, str]] = {}
         """The operation that has written each value that no statement has read since, and the kind of its type."""
         self.kinds: dict[str, str] = {}
@@ -153,6 +173,7 @@ class History:
         """The same of all comments."""
         self._closed = ("", "")
         self._code = ""
+        self._module = _NOTHING
 
     def follow(self, statement: Written) -> None:
         """Takes a statement as done, or notes the names in a comment."""
@@ -166,6 +187,8 @@ class History:
         if not statement.is_frame:
             self.done.append(statement.name)
             self.above = []
+            if self.sizes:
+                self.sizes[-1] += 1
         self._note_types(statement)
         self.last, self._code = statement.name, statement.code
 
@@ -182,17 +205,24 @@ class History:
         again = self.last == END
         region, end = self._closed if again else (self.last, _end_of(self.last, self._code))
         self.regions.append(region)
+        self.sizes.append(0)
         self.ends.append(_AGAIN.get(end, end) if again else end)
 
     def _end(self, statement: Written) -> None:
         self._closed = (self.regions.pop(), self.ends.pop()) if self.regions else ("", "")
+        del self.sizes[-1:]
 
     def _expanded(self, code: str) -> str:
         return _NAMED_TYPE.sub(lambda found: self.aliases.get(found[0], found[0]), code) if self.aliases else code
 
+    def _enter_module(self, statement: Written) -> None:
+        self._module = _purpose_of(statement.code, self._module)
+
     def _enter(self, statement: Written) -> None:
         header = self._expanded(statement.code)
+        self.purpose = _purpose_of(header, self._module)
         self.kinds = {name: kind_of_type(text) for name, text in _PARAMETER.findall(header)}
+        self.arguments = tuple(self.kinds)
         self.unused = {name: (ARGUMENT, kind) for name, kind in self.kinds.items()}
         self.elements, self.element = set(), ""
         self.types = dict.fromkeys(one for _, text in _PARAMETER.findall(header) for one in _TYPE.findall(text)[:1])
@@ -229,14 +259,19 @@ class History:
 
     def uses(self, statement: Written) -> set[tuple[str, str]]:
         """The same of the values that a statement is the first one to use."""
+        return {self.unused[name] for name in self.first_used(statement)}
+
+    def first_used(self, statement: Written) -> set[str]:
+        """The values that a statement is the first one to use."""
         names = _VALUE.findall(_WRITTEN.sub("", statement.code))
-        return {self.unused[name] for name in names if name in self.unused}
+        return {name for name in names if name in self.unused}
 
 
 _STEPS: dict[str, Callable[[History, Written], None]] = {
     BEGIN: History._begin,
     END: History._end,
     FUNCTION: History._enter,
+    MODULE: History._enter_module,
     "arith.constant": History._name,
     "pto.set_flag": History._set,
     "pto.wait_flag": History._wait,

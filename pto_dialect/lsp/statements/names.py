@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pto_dialect.driver.reference.operations import pipe
+from pto_dialect.driver.reference.operations import pipe, targets
 from pto_dialect.families import level_of
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
@@ -27,12 +27,15 @@ _TILES = ("tile_", "gemv", "matmul")
 """How families of operations on tiles begin."""
 _ONE_LEVEL = ("simt",)
 """How families begin that are a level of their own."""
+_ORDERING = ("sync", "cross_core")
+"""The families of operations that order pipes or cores."""
 _SHORTEST = 4
 """Letters of a part of the name of a function that may mean an operation."""
 _JOINED = 3
 """Parts of the name of a function that may belong together."""
 _TAKERS = 16
 """How many operations are few."""
+_FAMILIES_OF_CHIPS = {"a2": "a2a3", "a3": "a2a3"}
 _LETTERS = re.compile(r"[a-z]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _TYPE_NAME = re.compile(r"!pto\.([a-z_.]+)")
@@ -50,6 +53,12 @@ def family_of_name(name: str) -> str:
 
 
 @cache
+def orders(name: str) -> bool:
+    """Whether an operation orders pipes or cores."""
+    return family_of_name(name) in _ORDERING
+
+
+@cache
 def level_of_name(name: str) -> str:
     """Tiles, work-items, logical vectors or instructions; empty for operations of all levels."""
     if name not in OPS:
@@ -64,6 +73,19 @@ def level_of_name(name: str) -> str:
 def members(family: str) -> tuple[str, ...]:
     """The operations of a family in the order of their declarations."""
     return tuple(name for name in (*OPS, *CORE_SHAPES) if family_of_name(name) == family)
+
+
+@cache
+def targets_of(name: str) -> frozenset[str]:
+    """The targets that have an operation, ``a2a3`` or ``a5``; none where all have it."""
+    return frozenset(filter(None, targets(op_class(name)).split(", "))) if name in OPS else frozenset()
+
+
+@cache
+def absent(target: str) -> npt.NDArray[np.float64]:
+    """1 for each operation that a target does not have; an empty one, which is not known, has all."""
+    target = _FAMILIES_OF_CHIPS.get(target, target)
+    return np.array([float(bool(target and targets_of(name)) and target not in targets_of(name)) for name in NAMES])
 
 
 @cache

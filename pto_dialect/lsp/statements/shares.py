@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from math import log1p
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
-
-from .contexts import CONTEXTS, USE, USE_OF_KIND, WORD, Counts, Key
+from .contexts import CONTEXTS, USE, USE_OF_KIND, Counts, Key
 from .names import INDEX, NAMES
 
 TABLE = Path(__file__).with_name("usual.csv")
 Vector = npt.NDArray[np.float64]
 _WORD_WEIGHT = 4.0
-"""Operations in general that weigh as much as those of a part of a name."""
+"""Operations in general that weigh as much as those of a term."""
+_OPERATIONS, _MARK, _BASE = "operations", "~", 36
+"""The first row of the table, what is before the index of an operation in a content, and the base of indices."""
 _MOST = 1000
 """Shares that are kept."""
 
 
+class _Coding:
+    """How a table writes operations: their indices among the names in its first row, in base 36."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._indices = {name: np.base_repr(index, _BASE).lower() for index, name in enumerate(names)}
+
+    def content(self, content: Iterable[str]) -> str:
+        """A content, with indices for its operations."""
+        return "|".join(f"{_MARK}{self._indices[part]}" if part in self._indices else part for part in content)
+
+    def counts(self, numbers: Mapping[str, int]) -> str:
+        """``2 a 1f|9 b`` are operations in 2 programs and one in 9."""
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for name, number in sorted(numbers.items()):
+            found[number].append(self._indices[name])
+        return "|".join(" ".join((str(number), *each)) for number, each in sorted(found.items()))
+
+    def parsed(self, text: str) -> dict[str, int]:
+        """The counts that a text states."""
+        groups = (group.split(" ") for group in text.split("|"))
+        return {self._names[int(index, _BASE)]: int(number) for number, *indices in groups for index in indices}
+
+
 def rows(counts: Counts) -> Iterator[tuple[str, str, str]]:
-    """The rows of a table."""
+    """The rows of a table: the names of the operations, then what follows each content, by numbers of programs."""
+    names = sorted({name for numbers in counts.values() for name in numbers})
+    coding = _Coding(names)
+    yield _OPERATIONS, "", " ".join(names)
     for (kind, content), numbers in sorted(counts.items()):
-        texts = [f"{name.removeprefix('pto.')} {number}" for name, number in sorted(numbers.items())]
-        yield kind, "|".join(content), "|".join(texts)
-
-
-def _parsed(text: str) -> Counter[str]:
-    pairs = (one.rpartition(" ") for one in text.split("|"))
-    return Counter({name if name in CORE_SHAPES else f"pto.{name}": int(number) for name, _, number in pairs})
+        yield kind, coding.content(content), coding.counts(numbers)
 
 
 class Shares:
@@ -55,16 +77,20 @@ class Shares:
         kind = USE_OF_KIND, (made[1],)
         return self._filled((USE, made), lambda: self._filled(kind, lambda: self.context("all", {})))
 
-    def word(self, word: str) -> Vector | None:
-        """How much likelier all operations are in functions with this part of a name, or in files with it, as the
-        logarithm of a factor; ``None`` for an unknown part."""
-        key = WORD, (word,)
+    def lift(self, kind: str, term: str) -> Vector | None:
+        """How much likelier all operations are where a term speaks for them by a kind of rows, as the logarithm of a
+        factor; ``None`` for an unknown term."""
+        key = kind, (term,)
         kept = self._kept.get(key)
         if kept is None and (counts := self._counts(key)):
             everywhere = self.context("all", {})
             kept = np.log(self._mixed(counts, everywhere, _WORD_WEIGHT) / everywhere)
             self._keep(key, kept)
         return kept
+
+    def known(self, name: str, contents: Mapping[str, tuple[str, ...]]) -> float:
+        """How often something has followed a content, as a logarithm."""
+        return log1p(sum((self._counts((name, contents[name])) or {}).values()))
 
     @staticmethod
     def _mixed(counts: Mapping[str, int], wider: Vector, weight: float) -> Vector:
@@ -97,11 +123,12 @@ class Shares:
 def usual_shares() -> Shares:
     """Those of the table of this package."""
     with open(TABLE, encoding="utf-8", newline="") as stream:
-        texts = {(kind, tuple(content.split("|"))): counts for kind, content, counts in csv.reader(stream)}
+        (_, _, names), *found = csv.reader(stream)
+    coding, texts = _Coding(names.split(" ")), {(kind, content): text for kind, content, text in found}
 
     def counts(key: Key) -> Mapping[str, int] | None:
-        text = texts.get((key[0], key[1] or ("",)))
-        return None if text is None else _parsed(text)
+        text = texts.get((key[0], coding.content(key[1])))
+        return None if text is None else coding.parsed(text)
 
     return Shares(counts)
 

@@ -48,7 +48,8 @@ def test_the_wanted_operation_is_among_the_first(session: Session) -> None:
     start, dialect = ([rank for one in found for rank in getattr(one, kind)] for kind in ("start", "dialect"))
     missed = [name for name, rank in start if rank >= FIRST]
     assert share(start) >= 0.8 and share(dialect) >= 0.88, (share(start), share(dialect), missed)
-    assert max(letters for one in found for letters in one.letters) <= 3
+    letters = [number for one in found for number in one.letters]
+    assert sum(number <= 3 for number in letters) >= 0.98 * len(letters)
     accepted = [one for program in found for one in program.accepted]
     assert sum(fine for _, fine in accepted) >= 0.95 * len(accepted), [name for name, fine in accepted if not fine]
     # A machine with other work answers later; on an idle one it is a fifth.

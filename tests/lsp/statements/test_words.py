@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,14 +14,27 @@ from pto_dialect.ir.core.index import OPS
 from pto_dialect.lsp.hover import core_operation_text
 from pto_dialect.lsp.program.document import Document
 from pto_dialect.lsp.program.statement import Statement
-from pto_dialect.lsp.statements.contexts import WORD, Counts, Program, contents, count
+from pto_dialect.lsp.statements import shares
+from pto_dialect.lsp.statements.contexts import (
+    CONTEXTS,
+    LATER,
+    PARAMETER,
+    REMARKED,
+    VALUE,
+    WORD,
+    Counts,
+    Program,
+    contents,
+    count,
+    terms_here,
+)
 from pto_dialect.lsp.statements.features import FEATURES, Here, features
-from pto_dialect.lsp.statements.fresh import title_of
+from pto_dialect.lsp.statements.fresh import text_before, title_of
 from pto_dialect.lsp.statements.history import History, Written, history_of, statements_of
-from pto_dialect.lsp.statements.names import INDEX, NAMES, possible
+from pto_dialect.lsp.statements.names import INDEX, NAMES, absent, possible
 from pto_dialect.lsp.statements.network import Network, usual_network
 from pto_dialect.lsp.statements.scope import Typed, values_before
-from pto_dialect.lsp.statements.shares import shares_of
+from pto_dialect.lsp.statements.shares import rows, shares_of, usual_shares
 from pto_dialect.lsp.statements.snippets import plain, statement
 from pto_dialect.lsp.statements.usual import ranking
 from pto_dialect.lsp.statements.words import (
@@ -150,16 +164,16 @@ def test_names_and_comments_speak_for_operations() -> None:
     assert row("remarked", text)["pto.tadd"] > 0 < row("remarked before", text)["pto.tadd"]
     later = f"{text}%c = arith.constant 1 : index\n"
     assert row("remarked", later)["pto.tadd"] == 0 < row("remarked before", later)["pto.tadd"]
-    words = row("word", head, "row_sum_kernel")
+    words = row("word: most", head, "row_sum_kernel")
     assert max(words, key=words.__getitem__) == "pto.trowsum"
     assert title_of("file:///a/tadd.pto") == "tadd" and title_of("file:///a/tadd%20b/kernel.pto") == "tadd b"
 
 
 def test_functions_are_counted_by_parts_of_their_names() -> None:
     text = "func.func @rowSum_16(%a: index) {\n  pto.trowsum\n}\n"
-    found = count([Program(text, {}, title, 1) for title in ("kernel-f32", "kernel", "other")], 2)
+    found = count([Program(text, {}, title, 1) for title in ("kernel-f32", "kernel", "kernel", "other")])
     assert {key for key in found if key[0] == WORD} == {(WORD, (word,)) for word in ("row", "sum", "kernel")}
-    assert found[WORD, ("sum",)] == Counter({"pto.trowsum": 3})
+    assert found[WORD, ("sum",)] == Counter({"pto.trowsum": 4})
 
 
 def test_a_history_knows_what_nothing_has_used() -> None:
@@ -216,12 +230,19 @@ def first(text: str, number: int = 10) -> list[str]:
 HEAD = "func.func @f(%t: !pto.tile_buf<vec, 16x16xf32>, %n: i32) {\n"
 
 
+LOADED = """%u = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+pto.tload ins(%p : !pto.partition_tensor_view<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+pto.texp ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%u : !pto.tile_buf<vec, 16x16xf32>)
+"""
+
+
 def test_a_pipe_that_has_waited_continues() -> None:
     stores, loads = (
-        ranking(f"{HEAD}pto.wait_flag[<PIPE_V>, <PIPE_{pipe}>, <EVENT_ID0>]\n") for pipe in ("MTE3", "MTE2")
+        ranking(f"{HEAD}{LOADED}pto.set_flag[<PIPE_V>, {to}]\npto.wait_flag[<PIPE_V>, {to}]\n")
+        for to in ("<PIPE_MTE3>, <EVENT_ID0>", "<PIPE_MTE2>, <EVENT_ID0>")
     )
-    assert stores["pto.tstore"] > stores["pto.tload"]
-    assert loads["pto.tload"] > loads["pto.tstore"]
+    assert stores["pto.tstore"] > loads["pto.tstore"] and stores["pto.tstore"] > stores["pto.tload"]
+    assert loads["pto.tload"] > stores["pto.tload"]
 
 
 def test_a_region_ends_with_what_it_must() -> None:
@@ -232,7 +253,7 @@ def test_a_region_ends_with_what_it_must() -> None:
     again = ranking(ended)
     assert again["scf.yield"] > again.get("scf.condition", 0.0)
     with_results, without = (
-        ranking(f"{HEAD}scf.for %i = %a to %b step %c {more}{{\npto.barrier <PIPE_V>\n")["scf.yield"]
+        ranking(f"{HEAD}{LOADED}scf.for %i = %a to %b step %c {more}{{\n%y = arith.addi %n, %n : i32\n")["scf.yield"]
         for more in ("iter_args(%x = %n) -> (i32) ", "")
     )
     assert with_results > without
@@ -252,7 +273,7 @@ def test_a_family_continues() -> None:
     lines = [f"%{n} = pto.vmi.{name} %x : !F -> !F\n" for n, name in enumerate(("mulf", "negf"))]
     assert "pto.vmi.negi" in first("".join(lines), 12)
     assert "pto.dsb" not in first(
-        "pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n"
+        f"{HEAD}{LOADED}pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n"
     )
 
 
@@ -266,13 +287,91 @@ def test_contexts_state_what_is_there() -> None:
       pto.tload ins(%v : !V) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
     """
     found = contents_of(text)
-    assert found["three"] == ("pto.alloc_tile", "pto.set_flag", "pto.tload")
+    assert found["two"] == ("pto.set_flag", "pto.tload")
+    assert found["work"] == ("pto.tload", "pto.tload", "pto.alloc_tile")
+    assert found["place"] == ("func.func", "1", "3")
     assert found["newest types"] == ("pto.tload", "vec tile", "vec tile")
     assert found["state"] == ("1", "", "MTE2", "")
     assert found["values"] == ("func.func", "1", "1", "0", "0", "0")
     assert found["elements"] == ("func.func", "f32 i32") and found["newest element"][2] == "f32"
     inside = contents_of(f"{text}scf.for %i = %a to %b step %c {{\n")
-    assert inside["two"] == ("scf.for", "scf.for{") and inside["three"][0] == "pto.tload"
+    assert inside["two"] == ("scf.for", "scf.for{") and inside["place"] == ("scf.for", "2", "0")
+    waits = contents_of(f"{text}pto.barrier <PIPE_V>\n")
+    assert waits["work"] == ("order", "pto.tload", "pto.alloc_tile") and waits["place"][2] == "4"
+
+
+def test_headers_say_what_a_function_is_for() -> None:
+    module = 'module attributes {pto.target_arch = "a5", pto.backend = "vpto"} {\n'
+    function = "func.func @f(%n: i32) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    assert contents_of(f"{module}{function}")["purpose"] == ("func.func", "a5", "cube", "vpto")
+    plain = contents_of(f"{module}func.func @f(%n: i32) {{\n")["purpose"]
+    assert plain == ("func.func", "a5", "", "vpto")
+    # The headers count where the text between them and the cursor is long.
+    text = f"{module}{function}" + "pto.barrier <PIPE_V>\n" * 2000
+    assert history_of(text_before(text, len(text)), {}).purpose == ("a5", "cube", "vpto")
+
+
+def test_a_target_does_not_have_all_operations() -> None:
+    has = {target: dict(zip(NAMES, 1 - absent(target), strict=True)) for target in ("a3", "a5", "")}
+    assert [has[target]["pto.ub.vadd"] for target in ("a3", "a5", "")] == [1, 0, 1]
+    assert [has[target]["pto.vadd"] for target in ("a3", "a5", "")] == [0, 1, 1]
+
+
+SUMS = """func.func @f(%scale: f32) {
+  // Sum of the rows.
+  %total = pto.vcadd %x : !F -> !F
+  pto.vsts %total, %p : !F, !P
+  pto.vcadd %x : !F -> !F
+}
+"""
+
+
+def test_words_are_counted_with_what_they_speak_for() -> None:
+    found = count([Program(SUMS, {}, "", 1), Program(f"\n{SUMS}", {}, "", 1), Program(SUMS, {}, "", 2)])
+    assert found[PARAMETER, ("scale",)] == Counter({"pto.vcadd": 4, "pto.vsts": 4})
+    assert found[REMARKED, ("rows",)] == Counter({"pto.vcadd": 4})
+    assert found[VALUE, ("total",)] == Counter({"pto.vsts": 4})
+    # What was used before begins nothing.
+    assert found[LATER, ("pto.vcadd",)] == Counter({"pto.vsts": 4})
+    assert (LATER, ("pto.vsts",)) not in found
+
+
+def test_terms_here_are_those_of_what_is_there() -> None:
+    begun = SUMS[: SUMS.index("  pto.vsts")]
+    found = terms_here(history_of(f"{begun}// Now store.\n", {}), "row_sum", ["pto.vcadd"])
+    assert {kind: [*words] for kind, words in found.items()} == {
+        WORD: ["row", "sum"],
+        PARAMETER: ["scale"],
+        REMARKED: ["now", "store"],
+        VALUE: ["total", "scale"],
+        LATER: ["pto.vcadd"],
+    }
+
+
+def test_what_one_program_does_says_nothing() -> None:
+    """A weight makes a program count for several, but not where names are counted."""
+    text = "func.func @once() {\n  pto.dsb\n  pto.trap\n}\n"
+    one, heavy, two = (count([Program(text, {}, "", weight)] * number) for weight, number in ((1, 1), (4, 1), (1, 2)))
+    assert [("two", ("", "pto.dsb")) in found for found in (one, heavy, two)] == [False, True, True]
+    assert [(LATER, ("pto.dsb",)) in found for found in (one, heavy, two)] == [False, False, True]
+
+
+def test_a_table_states_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counts = {("all", ()): Counter({"pto.tadd": 36})}
+    counts["two", ("", "pto.tadd")] = Counter({"pto.tstore": 11, "pto.tadd": 2, "arith.addi": 2})
+    found = list(rows(counts))
+    assert found == [
+        ("operations", "", "arith.addi pto.tadd pto.tstore"),
+        ("all", "", "36 1"),
+        ("two", "|~1", "2 0 1|11 2"),
+    ]
+    table = tmp_path / "usual.csv"
+    table.write_text("".join(f"{','.join(row)}\n" for row in found), encoding="utf-8")
+    monkeypatch.setattr(shares, "TABLE", table)
+    for content in (("", "pto.tadd"), ("pto.tadd", "")):
+        contents = dict.fromkeys(CONTEXTS, content)
+        read, known = (one.context("two", contents) for one in (usual_shares.__wrapped__(), shares_of(counts)))
+        assert read.tolist() == known.tolist()
 
 
 def test_shares_of_a_context_that_is_unknown_are_those_of_the_wider_one() -> None:
