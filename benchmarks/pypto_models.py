@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import runpy
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -21,10 +21,8 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-SCRIPT = Path(__file__).resolve()
 PASSED, FOUND, FAILED, ENDED, REFUSED = "passed", "finding", "failed", "not in time", "other platforms"
-FINDING = "pto finding: "
-"""Begins the line that a program's process prints for the first finding in it."""
+FINDING = re.compile(r"\S+:\d+:\d+: error: .*\[[a-z0-9-]+\]$")
 
 
 class Outcome(NamedTuple):
@@ -43,11 +41,8 @@ def main() -> int:
     parser.add_argument("--platform", default="a2a3sim", help="argument of each program's option -p")
     parser.add_argument("--sanitize", action="store_true", help="sanitize every kernel")
     parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="time for one program")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_intermixed_args()
     os.chdir(options.tree)
-    if options.here:
-        return run_here(options.files[0], options.platform, options.sanitize)
     ends: Counter[str] = Counter()
     for file in options.files or programs(Path()):
         outcome = run_apart(file, options.platform, options.sanitize, options.limit)
@@ -67,11 +62,12 @@ def programs(tree: Path) -> Iterator[str]:
 
 def run_apart(file: str, platform: str, sanitize: bool, limit: float) -> Outcome:
     """Runs a program of the current folder in a process."""
-    command = [sys.executable, str(SCRIPT), ".", file, "--here", "--platform", platform]
+    command = [sys.executable, "-m", "pto_dialect.integrations.pypto", *["--sanitize"] * sanitize, file, "-p", platform]
     start = monotonic()
     try:
         done = subprocess.run(
-            [*command, *["--sanitize"] * sanitize],
+            command,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [".", os.environ.get("PYTHONPATH")]))},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -85,7 +81,7 @@ def run_apart(file: str, platform: str, sanitize: bool, limit: float) -> Outcome
 def judged(code: int, output: str, seconds: float) -> Outcome:
     """What exit code and output of a program mean."""
     lines = [line for line in output.splitlines() if line.strip()]
-    found = [line.removeprefix(FINDING) for line in lines if line.startswith(FINDING)]
+    found = list(filter(FINDING.match, lines))
     errors = [line for line in lines if "Error" in line or "error" in line]
     last = (errors or lines or [""])[-1].strip()
     if found:
@@ -95,30 +91,6 @@ def judged(code: int, output: str, seconds: float) -> Outcome:
     if "invalid choice" in last:
         return Outcome(REFUSED, seconds, last)
     return Outcome(FAILED, seconds, last)
-
-
-def run_here(file: str, platform: str, sanitize: bool) -> int:
-    """Runs a program in this process, and prints the first finding as one line; returns its exit code."""
-    from pto_dialect.diagnostics.diagnostic import Severity
-    from pto_dialect.integrations.pypto import install
-    from pto_dialect.integrations.session import Session
-
-    install()
-    session = Session("all" if sanitize else None, None, ())
-    sys.argv = [file, "-p", platform]
-    sys.path[:0] = [".", str(Path(file).parent)]
-    code = 0
-    with session.open():
-        session.begin(file)
-        try:
-            runpy.run_path(file, run_name="__main__")
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(bool(end.code))
-        errors, _ = session.judge()
-    first = next((line for line in errors.splitlines() if f": {Severity.ERROR.label}: " in line), None)
-    if first is not None:
-        print(f"\n{FINDING}{first}")
-    return code
 
 
 if __name__ == "__main__":

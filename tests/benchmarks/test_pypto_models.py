@@ -16,8 +16,8 @@ RACE = "model.py:14:8: error: nothing orders the two [race-raw]"
     ("code", "output", "ended", "line"),
     [
         (0, "[RUN] PASS (1.3s)\n", PASSED, ""),
-        (0, f"[RUN] PASS (1.3s)\n\npto finding: {RACE}\n", FOUND, RACE),
-        (1, f"'y' FAIL\n\npto finding: {RACE}\n", FOUND, RACE),
+        (3, f"[RUN] PASS (1.3s)\n{RACE}\n  x = load(a)\npto-dialect: the sanitizers report 1 errors\n", FOUND, RACE),
+        (1, f"{RACE}\n'y' FAIL\n", FOUND, RACE),
         (
             1,
             "RuntimeError: no\n  [proj]\n",
@@ -29,7 +29,7 @@ RACE = "model.py:14:8: error: nothing orders the two [race-raw]"
         (1, "", FAILED, ""),
     ],
 )
-def test_findings_come_before_exit_codes(code: int, output: str, ended: str, line: str | None) -> None:
+def test_findings_come_before_the_end_of_a_program(code: int, output: str, ended: str, line: str | None) -> None:
     outcome = judged(code, output, 1.5)
     assert (outcome.ended, outcome.seconds) == (ended, 1.5)
     assert line is None or outcome.line == line

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pypto_programs import SCALE
+from sanitize_programs import load, program, set_flag, store, ub, wait_flag
 from xdsl.dialects.builtin import IndexType, IntegerType, bf16, f16, f32
 
 from pto_dialect.api import ParseError
@@ -181,6 +182,47 @@ def test_another_project_of_its_name_is_reported(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert f"the package pypto in {tmp_path / 'pypto'} is another project" in done.stderr.splitlines()[-1]
     assert done.stdout == "False\n"
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from pto_dialect.integrations.function import jit
+import pypto.backend.pto_backend as backend
+
+@jit(TEXT)
+def racing(a, b): ...
+
+racing(np.ones(64, np.float32), np.zeros(64, np.float32))
+print(sys.argv[1:], __name__, backend._run_ptoas.__module__)
+"""
+
+
+def test_command_runs_a_program_of_pypto(tmp_path: Path) -> None:
+    """With its arguments, with what replaces the assembler, and under the sanitizers."""
+    backend = tmp_path / "pypto" / "backend"
+    backend.mkdir(parents=True)
+    for path in (tmp_path / "pypto" / "__init__.py", backend / "__init__.py"):
+        path.touch()
+    (backend / "pto_backend.py").write_text("def _run_ptoas(*arguments): ...\n")
+    race = program(ub("x", 0), load("%x"), set_flag("MTE2", "V"), wait_flag("MTE2", "V"), store("%x"))
+    script = tmp_path / "model.py"
+    script.write_text(f"TEXT = {race!r}\n{PROGRAM}")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+
+    def run(*words: str) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "pto_dialect.integrations.pypto", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        return done.returncode, done.stdout, done.stderr
+
+    out = "['-p', 'a5'] __main__ pto_dialect.integrations.pypto.platform\n"
+    assert run(str(script), "-p", "a5") == (0, out, "")
+    code, printed, told = run("--sanitize", "model.py", "-p", "a5")
+    assert (code, printed, "[race-raw]" in told) == (3, out, True), told
+    assert told.endswith("pto-dialect: the sanitizers report 1 errors\n")
+    assert run("--sanitize=init", "model.py", "-p", "a5") == (0, out, "")
+    assert "--sanitize: there is no check 'x'" in run("--sanitize=x", "model.py")[2]
+    assert run("no.py")[2].endswith("error: there is no file 'no.py'\n")
 
 
 CHIP = """

@@ -23,7 +23,7 @@ ALLOWED = {
     # Inside ``clean_start``.
     ("pto_dialect/driver/sweep/cluster.py", "LocalCluster"),
     # The user's own program, which the command line names.
-    ("pto_dialect/integrations/builders/__main__.py", "runpy"),
+    ("pto_dialect/integrations/starting.py", "runpy"),
     ("pto_dialect/integrations/builders/__main__.py", "subprocess"),
     # The name of a module that is replaced while such a program runs.
     ("pto_dialect/integrations/builders/launch/importing.py", "subprocess"),

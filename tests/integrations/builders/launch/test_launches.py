@@ -19,9 +19,9 @@ from pto_dialect.integrations.builders.dialects import func
 from pto_dialect.integrations.builders.ir import conventions
 from pto_dialect.integrations.builders.launch import importing, install, pointers, saved
 from pto_dialect.integrations.builders.launch.kernels import Launched as LaunchedKernel
-from pto_dialect.integrations.builders.launch.sanitized import sanitized
 from pto_dialect.integrations.builders.launch.texts import located_text
 from pto_dialect.integrations.events import Event, Launched, instrumented, observed
+from pto_dialect.integrations.sanitized import sanitized
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.sanitize.options import SanitizeOptions
 from tools.pto_run import main as run

@@ -1,0 +1,52 @@
+"""`python -m pto_dialect.integrations.pypto FILE [ARGS]`: runs a program of PyPTO on numpy."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from pto_dialect.integrations.starting import SANITIZE, check_checks, end_with, run_program, watched, with_checks
+
+from . import install
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main(arguments: list[str]) -> None:
+    """Runs the program that the arguments name."""
+    parser = _parser()
+    options = parser.parse_args(with_checks(arguments))
+    if options.file is None:
+        parser.error("FILE is missing")
+    if not options.module and not os.path.isfile(options.file):
+        parser.error(f"there is no file {options.file!r}")
+    check_checks(parser, options.sanitize)
+    try:
+        install()
+    except ImportError as error:
+        parser.error(f"PyPTO cannot be imported: {error}")
+    sys.argv = [options.file, *options.arguments]
+    try:
+        with watched(options.sanitize):
+            run_program(options.file, options.module)
+    except (Exception, KeyboardInterrupt) as error:
+        end_with(error, HERE)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pto_dialect.integrations.pypto",
+        description="Runs a program of PyPTO on numpy, without an assembler, a run time of boards, or a board.",
+        usage="%(prog)s [OPTIONS] FILE [ARGS]",
+        allow_abbrev=False,
+    )
+    parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
+    parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
+    return parser
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
