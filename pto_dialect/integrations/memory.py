@@ -100,7 +100,12 @@ class AddressSpace:
         raise BindingError(f"address {address:#x} is in no buffer of this launch")
 
     def array_at(self, address: int, elements: Format) -> Array:
-        """What lies from ``address`` to the end of its buffer. Raises ``BindingError``."""
+        """What lies from ``address`` to the end of its buffer; no element for a null pointer, which nothing may access.
+
+        Raises ``BindingError``.
+        """
+        if address == 0:
+            return np.empty(0, elements.storage)
         found = self.buffer_at(address)
         rest = found.content[address - found.address :]
         return rest[: rest.size // elements.bytes * elements.bytes].view(elements.storage)

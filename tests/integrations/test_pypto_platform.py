@@ -70,6 +70,61 @@ def test_tasks_on_blocks_and_windows(tmp_path: Path) -> None:
     assert y.tolist() == [0, 20, 40, 60, 88, 110, 132, 154]
 
 
+PREFETCH = """
+module attributes {pto.target_arch = "a2a3"} {
+  func.func @warm(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %w: !pto.ptr<i8>)
+      attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %view = pto.make_tensor_view %x, shape = [%c8], strides = [%c1] : !pto.tensor_view<?xf32>
+    %part = pto.partition_view %view, offsets = [%c0], sizes = [%c8]
+      : !pto.tensor_view<?xf32> -> !pto.partition_tensor_view<8xf32>
+    %context = pto.make_prefetch_async_context(%w : !pto.ptr<i8>) -> !pto.prefetch_async_context
+    %event = pto.tprefetch_async(%part, %context : !pto.partition_tensor_view<8xf32>, !pto.prefetch_async_context)
+      -> !pto.async_event
+    @USE@
+    %v = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32
+    pto.store_scalar %v, %y[%c1] : !pto.ptr<f32>, f32
+    return
+  }
+}
+"""
+PREFETCH_WRAPPER = (
+    SCALE_WRAPPER.partition("    union {")[0]
+    + """
+    __gm__ int8_t* w = reinterpret_cast<__gm__ int8_t*>(get_dma_workspace(args, DMA_WORKSPACE_SDMA));
+    warm(x, y, w);
+}
+"""
+)
+PREFETCHING = """
+    PTO2_SCOPE() {
+        CoreTaskArgs params;
+        params.add_input(orch_args.tensor(0).ref());
+        params.add_output(orch_args.tensor(1).ref());
+        rt_submit_aiv_task(0, params);
+    }
+"""
+
+
+def test_prefetches_need_no_workspace(tmp_path: Path) -> None:
+    warm = wrapper(tmp_path, PREFETCH.replace("@USE@", ""), PREFETCH_WRAPPER)
+    x, y = np.arange(1, 9, dtype=np.float32), np.zeros(8, np.float32)
+    worker = Worker(platform="a2a3sim")
+    worker.run(worker.register(orchestrated(PREFETCHING, warm)), arguments(x, y))
+    assert y.tolist() == [0, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_workspace_cannot_be_accessed(tmp_path: Path) -> None:
+    use = "%u = pto.load_scalar %w[%c0] : !pto.ptr<i8> -> i8"
+    warm = wrapper(tmp_path, PREFETCH.replace("@USE@", use), PREFETCH_WRAPPER)
+    worker = Worker(platform="a2a3sim")
+    handle = worker.register(orchestrated(PREFETCHING, warm))
+    with pytest.raises(ProgramError, match=r"outside gm 'warm\.w', which has 0 bytes"):
+        worker.run(handle, arguments(np.ones(8, np.float32), np.zeros(8, np.float32)))
+
+
 def test_pairs_share_queues_of_their_block(tmp_path: Path) -> None:
     """The cube function and the vector function have arguments of their own; each block has its part of the slots."""
     program = CubeToVector(arch="a2a3", count=2).text()
