@@ -65,7 +65,8 @@ FILL = f"pto.texpands ins(%none : i32) outs(%d : {I32})"
 
 @pytest.mark.parametrize("positive", [16, 15, 3, 0])
 def test_positions_of_a_comparison(positive: int):
-    """Row 1 has all its 16 positions, row 0 as many as there are positive numbers."""
+    """Row 1 has all its 16 positions, which a5 counts from the next multiple of 64 on, row 0 as many as there are
+    positive numbers."""
     source = np.ones((2, 16), np.float32)
     source[0, positive:] = -1.0
     found = diagnostics(gathered(), [source.copy(), np.zeros((2, 16), np.int32)])
@@ -77,7 +78,7 @@ def test_positions_of_a_comparison(positive: int):
         assert found[0].span is not None and found[0].span.text.startswith("pto.tstore")
     result = np.zeros((2, 16), np.int32)
     assert not diagnostics(gathered(FILL), [source, result])
-    wanted = [[*range(positive), *(-1 for _ in range(positive, 16))], list(range(16, 32))]
+    wanted = [[*range(positive), *(-1 for _ in range(positive, 16))], list(range(64, 80))]
     assert result.tolist() == wanted
 
 
