@@ -116,7 +116,7 @@ class Commands:
             connection = client._connected(str(self.sockets), endpoint.socket_name(self.identity.decode()))
             assert connection is not None
             size = len(request).to_bytes(endpoint.LENGTH_BYTES, "little")
-            client._send(connection, size + request, (nothing.fileno(), out.fileno(), errors.fileno()))
+            client.send(connection, size + request, (nothing.fileno(), out.fileno(), errors.fileno()))
             answer = client._received(connection, 3)
             connection.close()
             assert answer[:2] == endpoint.STARTED + endpoint.EXITED

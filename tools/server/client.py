@@ -42,7 +42,7 @@ def call_server() -> bool:
             # From the request on signals are for whoever carries it out; they wait until there is somebody to hand
             # them on.
             blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in FORWARDED])
-            _send(connection, _request(identity))
+            send(connection, _request(identity))
     except (OSError, ValueError, ImportError):
         if blocked is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
@@ -84,14 +84,21 @@ def _request(identity: str) -> bytes:
     return len(body).to_bytes(endpoint.LENGTH_BYTES, "little") + body
 
 
-def _send(connection, request: bytes, streams: tuple[int, int, int] = (0, 1, 2)) -> None:
+def send(connection, request: bytes, streams: tuple[int, int, int] = (0, 1, 2)) -> None:
+    """Sends a request with standard streams and the working directory.
+
+    Raises ``OSError`` if the server does not get all of it, so that the call is to be executed here.
+    """
     import _socket  # deferred: start-up
 
     here = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         numbers = b"".join(number.to_bytes(4, sys.byteorder) for number in (*streams, here))
         sent = connection.sendmsg([request], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
-        connection.sendall(request[sent:])
+        rest = request[sent:]
+        if rest:
+            # To send nothing fails as well where the call has already ended.
+            connection.sendall(rest)
     finally:
         os.close(here)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import chdir
 from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from served_calls import Commands, alive, until
@@ -63,8 +64,8 @@ from pto_dialect.tools.server import client, copy
 {}
 """
 SLOW_CALLER = """
-send, wait = client._send, client._wait
-client._send = lambda *given: (send(*given), time.sleep(0.5))
+send, wait = client.send, client._wait
+client.send = lambda *given: (send(*given), time.sleep(0.5))
 client._wait = lambda *given: (time.sleep(0.5), wait(*given))
 """
 SLOW_WORKER = """
@@ -251,6 +252,28 @@ def test_requests_that_are_none(served: Commands, request_of: Callable[[socket.s
     os.close(handle)
     found = served.call("-", input=GOOD)
     assert (found.returncode, found.stderr) == (0, b"") and served.servers() == [server]
+
+
+class Quick:
+    """A connection to a server that has ended the call as soon as it has the request."""
+
+    def __init__(self) -> None:
+        self.own, self.other = socket.socketpair()
+
+    def sendmsg(self, *message: Any) -> int:
+        sent = self.own.sendmsg(*message)
+        self.other.close()
+        return sent
+
+    def sendall(self, data: bytes) -> None:
+        self.own.sendall(data)
+
+
+def test_a_call_that_ends_at_once_is_not_executed_here_as_well() -> None:
+    """An error of the request leaves the call to its caller, which would execute it a second time."""
+    connection = Quick()
+    with connection.own:
+        import_module("pto_dialect.tools.server.client").send(connection, b"request")
 
 
 @pytest.mark.parametrize(("code", "told"), [(None, b"X\0"), (1, b"X\1"), (127, b"X\x7f"), (130, None)])
