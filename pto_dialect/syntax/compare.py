@@ -30,7 +30,8 @@ def same_attribute(a: Attribute, b: Attribute) -> bool:
     if isinstance(a, FloatAttr) and isinstance(b, FloatAttr):
         return a.type == b.type and float_bits(a.value.data, a.type) == float_bits(b.value.data, b.type)
     if isinstance(a, ArrayAttr) and isinstance(b, ArrayAttr):
-        return len(a.data) == len(b.data) and all(map(same_attribute, a.data, b.data))
+        # A list: CPython 3.12 limits recursion through C, as that of `map`, whatever limit is set.
+        return len(a.data) == len(b.data) and all([same_attribute(*pair) for pair in zip(a.data, b.data, strict=True)])
     if isinstance(a, DictionaryAttr) and isinstance(b, DictionaryAttr):
         return _difference(a.data, b.data) is None
     return a == b

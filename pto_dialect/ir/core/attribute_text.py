@@ -114,7 +114,8 @@ def _element(attr: Attribute) -> str:
 
 
 def _array(attr: Any) -> str:
-    return "[" + ", ".join(map(_element, attr.data)) + "]"
+    # A list: CPython 3.12 limits recursion through C, as that of `map`, whatever limit is set.
+    return "[" + ", ".join([_element(one) for one in attr.data]) + "]"
 
 
 def _symbol(attr: Any) -> str:
