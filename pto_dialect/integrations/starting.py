@@ -22,6 +22,24 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
 
+def command_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """The parser of `python -m NAME [OPTIONS] FILE [ARGS]`, without its arguments."""
+    return argparse.ArgumentParser(
+        prog=f"python -m {name}", description=description, usage="%(prog)s [OPTIONS] FILE [ARGS]", allow_abbrev=False
+    )
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Adds the last arguments: the program, and what it gets."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
+
+
+def add_checks(parser: argparse.ArgumentParser) -> None:
+    """Adds the option that sanitizes; see :func:`with_checks`."""
+    parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
+
+
 def with_checks(arguments: list[str], valued: Sequence[str] = ()) -> list[str]:
     """The arguments with all checks where `--sanitize` before the program names none: the program follows it.
 

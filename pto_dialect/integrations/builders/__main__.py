@@ -7,7 +7,16 @@ import os
 import subprocess
 import sys
 
-from pto_dialect.integrations.starting import SANITIZE, check_checks, end_with, run_program, watched, with_checks
+from pto_dialect.integrations.starting import (
+    add_checks,
+    add_program,
+    check_checks,
+    command_parser,
+    end_with,
+    run_program,
+    watched,
+    with_checks,
+)
 
 from . import VARIABLE, install
 
@@ -40,11 +49,9 @@ def main(arguments: list[str]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pto_dialect.integrations.builders",
-        description="Runs a Python program that builds .pto with MLIR's bindings, without the bindings.",
-        usage="%(prog)s [OPTIONS] FILE [ARGS]",
-        allow_abbrev=False,
+    parser = command_parser(
+        "pto_dialect.integrations.builders",
+        "Runs a Python program that builds .pto with MLIR's bindings, without the bindings.",
     )
     parser.add_argument("--force", action="store_true", help="use pto-dialect also where the bindings are installed")
     parser.add_argument("--quiet", action="store_true", help="do not say which bindings are used")
@@ -52,12 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         RELEASES, dest="release", metavar="RELEASE", help="make modules for a release of the reference, such as 0.44"
     )
-    parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
+    add_checks(parser)
     parser.add_argument(SAVE, metavar="DIR", help="write each launch into a folder below DIR, with a launch file")
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
     parser.add_argument("-c", dest="command", action="store_true", help="FILE is a command, as in -c bash compile.sh")
-    parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
+    add_program(parser)
     return parser
 
 

@@ -6,7 +6,16 @@ import argparse
 import os
 import sys
 
-from pto_dialect.integrations.starting import SANITIZE, check_checks, end_with, run_program, watched, with_checks
+from pto_dialect.integrations.starting import (
+    add_checks,
+    add_program,
+    check_checks,
+    command_parser,
+    end_with,
+    run_program,
+    watched,
+    with_checks,
+)
 
 from . import install
 
@@ -35,16 +44,13 @@ def main(arguments: list[str]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pto_dialect.integrations.pypto",
-        description="Runs a program of PyPTO on numpy, without an assembler, a run time of boards, or a board.",
-        usage="%(prog)s [OPTIONS] FILE [ARGS]",
-        allow_abbrev=False,
+    parser = command_parser(
+        "pto_dialect.integrations.pypto",
+        "Runs a program of PyPTO on numpy, without an assembler, a run time of boards, or a board.",
     )
-    parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
+    add_checks(parser)
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
-    parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
+    add_program(parser)
     return parser
 
 

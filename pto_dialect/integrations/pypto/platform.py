@@ -91,9 +91,7 @@ def modules() -> dict[str, ModuleType]:
         "simpler._log": _module("simpler._log", log),
         "simpler_setup": _module("simpler_setup", {"KernelCompiler": KernelCompiler, **torch}, package=True),
         "simpler_setup.torch_interop": _module("simpler_setup.torch_interop", torch),
-        "simpler_setup.pto_isa": _module(
-            "simpler_setup.pto_isa", {"ensure_pto_isa_root": lambda **_: str(HEADERS.parent)}
-        ),
+        "simpler_setup.pto_isa": _module("simpler_setup.pto_isa", {"ensure_pto_isa_root": _isa_root}),
         "simpler_setup.log_config": _module("simpler_setup.log_config", {"parse_level": _level}),
         "simpler_setup.tools": _module("simpler_setup.tools", {"__getattr__": _tool}, package=True),
     }
