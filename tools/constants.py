@@ -10,7 +10,7 @@ SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
 
 PROGRAM_ONLY = (
     *("entry", "format", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile"),
-    *("cycles", "no_advice", "cycle_table", "cycle_options", "emit_python", "report", "trace", "trace_costs"),
+    *("emit_python", "report", "trace", "trace_costs"),
     *("fix", "listing", "auto", "seed", "init_launch", "reference", "debug", "compare"),
     "show_compile",
 )

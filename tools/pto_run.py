@@ -240,6 +240,9 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
     if not given["no_config"]:
         with_settings(ctx, path, given)
     refuse_with_cache(ctx, given)
+    given["cycle_request"] = cycle_request(ctx, given)
+    if given["no_advice"] and not given["cycles"]:
+        raise click.UsageError("--no-advice has no meaning without --cycles", ctx)
     if others or os.path.isdir(path) or path.endswith(LAUNCH_SUFFIX):
         from .run_launches import run_launches  # deferred: start-up
 
@@ -253,9 +256,6 @@ def main(ctx: click.Context, paths: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("--cycles does not go with --profile and --fix", ctx)
     if given["html"] is not None and (given["profile"] or given["fix"]):
         raise click.UsageError("--html does not go with --profile and --fix", ctx)
-    given["cycle_request"] = cycle_request(ctx, given)
-    if given["no_advice"] and not given["cycles"]:
-        raise click.UsageError("--no-advice has no meaning without --cycles", ctx)
     if given["ranks"]:
         from .run_launches import run_ranks  # deferred: start-up
 

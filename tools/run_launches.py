@@ -35,19 +35,20 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     missing = [path for path in paths if not os.path.lexists(path)]
     if missing:
         raise click.UsageError(f"no such file or folder: '{missing[0]}'", ctx)
+    try:
+        files = suite.launch_files(paths)
+    except InputError as error:
+        raise click.UsageError(str(error), ctx) from None
     stated = stated_options(ctx)
     for name in PROGRAM_ONLY:
         if name in stated:
             raise click.UsageError(f"{option_of(ctx, name)} does not go with launch files", ctx)
     check_options(ctx)
-    try:
-        files = suite.launch_files(paths)
-    except InputError as error:
-        raise click.UsageError(str(error), ctx) from None
     color = wants_color(given["color"])
     many = len(files) > 1 or os.path.isdir(paths[0])
     settings = settings_of(ctx, given, many)
-    for name in ("record", "html") if many or given["cluster"] or given["results"] or _has_sweep(files) else ():
+    alone = ("record", "html", "cycles")
+    for name in alone if many or given["cluster"] or given["results"] or _has_sweep(files) else ():
         if name in stated:
             text = "goes with a single launch file, and one without a sweep"
             raise click.UsageError(f"{option_of(ctx, name)} {text}", ctx)

@@ -46,6 +46,8 @@ def settings_of(ctx: click.Context, given: dict[str, Any], many: bool) -> Settin
         plans=not given["no_plans"],
         verdicts=verdicts_of(given["no_cache"]),
         cpp=CppCommand(CppKeys(given["defines"], given["includes"]), given["cxx"]),
+        cycles=given["cycles"],
+        advice=not given["no_advice"],
     )
 
 

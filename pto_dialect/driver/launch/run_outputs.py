@@ -27,14 +27,21 @@ def has_run_output(request: Sanitizing | None) -> bool:
     return request is not None and (request.record is not None or request.html is not None)
 
 
+def is_observed(request: Sanitizing | None) -> bool:
+    """True where each launch needs a kernel of its own, which retains what its run has left."""
+    return has_run_output(request) or (request is not None and request.cycles is not None)
+
+
 def check_run_outputs(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
     """Why the launches cannot be stored as requested."""
-    if not has_run_output(request):
+    if not is_observed(request):
         return None
     assert request is not None
-    option = "--record" if request.record is not None else "--html"
+    option = "--record" if request.record is not None else "--html" if request.html is not None else "--cycles"
     if plans[0].steps[0].task is not None:
         return f"{option} does not go with tasks; [[launch]] tables instead run in the order of the file"
+    if request.cycles is not None and plans[0].rank is not None:
+        return "--cycles times the run of one rank; it does not go with ranks"
     for rank, plan in enumerate(plans):
         for step, first in zip(plan.steps, plans[0].steps, strict=True):
             if _functions(step) != _functions(first):

@@ -37,10 +37,11 @@ from ..run.status import OK, TIMED_OUT, WRONG_LAUNCH, WRONG_PROGRAM, Failure, St
 from ..run.value_text import NPZ, Given, OutputFile
 from .cpp_keys import CppCommand, cpp_input
 from .document import Key, LaunchError
+from .measured import document_of, measure, originals_of, wants_results
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 from .prepared import Prepared
 from .rank_values import RankContext, Window
-from .run_outputs import has_run_output, outputs_of_launch, page_of_launch
+from .run_outputs import is_observed, outputs_of_launch, page_of_launch
 
 if TYPE_CHECKING:
     from ..verdicts import Verdicts
@@ -57,7 +58,7 @@ class Settings:
     launch file may take, ``max_memory`` how many bytes the arrays of all its launches may. With ``allow_outside`` it
     may name files outside of its folder. Without ``plans`` the parse templates are disabled. ``verdicts`` are results
     of earlier runs. ``spread`` replaces the kernel of a target by one whose blocks run elsewhere. ``cpp`` is about C++
-    kernels.
+    kernels. ``cycles`` is the form of the times that are shown of each launch, with ``advice`` that was tried.
     """
 
     target: str | None = None
@@ -81,6 +82,8 @@ class Settings:
     verdicts: Verdicts | None = None
     spread: Callable[[Kernel, str | None], Kernel] | None = None
     cpp: CppCommand = field(default_factory=CppCommand)
+    cycles: str | None = None
+    advice: bool = True
 
 
 def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[str, ModuleOp] | None = None) -> int:
@@ -146,6 +149,8 @@ class Session:
             write_files(writings)
         for text in mismatches:
             self.streams.err(text)
+        if self.settings.cycles is not None:
+            self.streams.out(document_of(prepared, self.settings.cycles))
         if any(one.launch.unsaved for one in prepared):
             return WRONG_LAUNCH
         return WRONG_PROGRAM if mismatches else OK
@@ -205,6 +210,9 @@ class Session:
             plans=settings.plans,
             verdicts=settings.verdicts,
             tasks=step.task is not None,
+            cycles=settings.cycles,
+            advice=settings.advice,
+            computes=wants_results(plan),
         )
         launch = self.launch(self.input_of(step.program, step.entry, step), request)
         kernel = self.kernel(step, launch)
@@ -244,7 +252,7 @@ class Session:
         except BindingError as error:
             raise self.plan.document.error((*step.key, "entry"), str(error), rule=error.rule) from None
         # What a launch leaves is its own, so is the kernel that writes it down.
-        if (path, entry) not in self.kernels or has_run_output(self.settings.sanitizing):
+        if (path, entry) not in self.kernels or is_observed(self.settings.sanitizing):
             self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
         return self.kernels[path, entry]
 
@@ -255,7 +263,7 @@ class Session:
         inputs = [self.input_of(part.program, part.entry, step) for part in step.group]
         paths = [self.path_of(item) for item in inputs]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
-        if key not in self.kernels or has_run_output(self.settings.sanitizing):
+        if key not in self.kernels or is_observed(self.settings.sanitizing):
             for part, item in zip(step.group, inputs, strict=True):
                 self.read(item, part.key, launch, verified=len({*paths}) == 1)
             known = self.modules if len({*paths}) == 1 else self.parts
@@ -392,13 +400,16 @@ class Session:
     def carried_out(self, one: Prepared, writings: list[Writing]) -> Sequence[str]:
         """As ``execute``, without a page."""
         before = one.launch.copies(one.bound)
+        originals = originals_of(one)
         try:
             returned = one.launch.execute(self.spread(one), [argument.launched for argument in one.bound])
         except BindingError as error:
             message = str(error).partition("\n")[0]
             raise self.plan.document.error((*one.step.key, "arguments"), message) from None
         one.launch.findings(one.kernel)
-        return self.finish(one, before, returned, writings)
+        mismatches = self.finish(one, before, returned, writings)
+        measure(one, originals, returned)
+        return mismatches
 
     def spread(self, one: Prepared) -> Kernel:
         """What runs a launch: its kernel, or its replacement."""

@@ -50,6 +50,10 @@ class Bound(NamedTuple):
         """True for buffers, tiles and vectors, False for scalars."""
         return argument_format(self.type) is not None
 
+    def copied(self) -> Bound:
+        """The same argument with a buffer of its own."""
+        return self._replace(value=self.value.copy()) if self.is_array else self
+
 
 class Held(NamedTuple):
     """A buffer in memory that several launches share: storage units of element type ``fmt``; ``parts`` and

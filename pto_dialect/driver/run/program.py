@@ -78,7 +78,7 @@ class Launch(LaunchState):
         values = [one.value for one in bound]
         fixing = request.sanitizing is not None and request.sanitizing.fix is not None
         kept = fixing or (request.cycles is not None and request.advice and not request.times_only)
-        originals = [one._replace(value=one.value.copy()) if one.is_array else one for one in bound] if kept else []
+        originals = [one.copied() for one in bound] if kept else []
 
         def before_run() -> Sequence[Bound]:
             return originals if kept else prepared(kernel, request, arguments).bound
@@ -106,9 +106,11 @@ class Launch(LaunchState):
 
                 streams.out(profile_table(self.log, seconds, compile_seconds))
             if request.cycles is not None:
-                from .timing import show_cycles  # deferred: start-up
+                from ..cycle_text import document  # deferred: start-up
+                from .timing import measured  # deferred: start-up
 
-                streams.out(show_cycles(self, kernel, before_run, [*(one.launched for one in bound), *returned]))
+                results = [*(one.launched for one in bound), *returned]
+                streams.out(document([measured(self, kernel, before_run, results)], request.cycles))
             self.mismatches = mismatches
             for text in mismatches:
                 streams.err(text)
@@ -322,8 +324,7 @@ class Launch(LaunchState):
             return instrumented_kernel(module, kernel.entry, request.target, request.run, quiet)
 
         def values() -> list[Any]:
-            copies = (one._replace(value=one.value.copy()) if one.is_array else one for one in originals)
-            return [one.launched for one in copies]
+            return [one.copied().launched for one in originals]
 
         text = "" if span is None else span.source.text
         text, applied, left = fixed_text(text, kernel, sanitizing, again, values, request.blocks)

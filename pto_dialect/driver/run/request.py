@@ -31,7 +31,7 @@ class Request:
     is not checked again. ``listing`` (``text`` or ``json``) lists the functions instead of running one; ``auto``
     synthesizes arguments without a value, from ``seed`` on, and ``init_launch`` is a file that receives them instead.
     ``reference`` names a Python function that computes the expected outputs. ``tasks`` states that the launch is one of
-    several in any order.
+    several in any order, ``computes`` that its results are wanted elsewhere.
     """
 
     arguments: tuple[tuple[str, Given], ...] = ()
@@ -62,12 +62,13 @@ class Request:
     init_launch: str | None = None
     reference: str | None = None
     tasks: bool = False
+    computes: bool = False
 
     @property
     def times_only(self) -> bool:
         """Whether modelled times alone are wanted, so that no contents have to be computed."""
         sanitizing = self.sanitizing
-        if self.cycles is None or not self.quiet or sanitizing is None or sanitizing.observes:
+        if self.computes or self.cycles is None or not self.quiet or sanitizing is None or sanitizing.observes:
             return False
         results = self.outputs or self.expectations or any(given.write_back for _, given in self.arguments)
         return not (results or self.dump or self.profile or self.reference is not None)

@@ -13,25 +13,33 @@ from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.sanitize.options import SanitizeOptions
 from pto_dialect.sanitize.timed import CycleKernel
 
-from ..cycle_text import document
 from .sanitizing import instrumented_kernel
 from .status import LaunchState
 
 if TYPE_CHECKING:
+    from pto_dialect.analysis.cycles.static import ModuleCycles
+
     from .binding import Bound
 
 
-def show_cycles(
-    launch: LaunchState, kernel: Kernel, originals: Callable[[], Sequence[Bound]], results: list[Any]
-) -> str:
-    """What the runs of a timed kernel have taken, as text or JSON. ``originals`` returns the arguments before the run,
-    ``results`` are those after it with what it returned, which a run for times alone leaves out."""
+def measured(
+    launch: LaunchState,
+    kernel: Kernel,
+    originals: Callable[[], Sequence[Bound]],
+    results: list[Any],
+    not_tried: str | None = None,
+) -> ModuleCycles:
+    """What the runs of a timed kernel have taken, with the advice that the request wants. ``originals`` returns the
+    arguments before the run, ``results`` are those after it with what it returned, which a run for times alone leaves
+    out. ``not_tried`` states why no change can be tried."""
     request = launch.request
-    assert isinstance(kernel, CycleKernel) and request.cycles is not None
+    assert isinstance(kernel, CycleKernel)
     found = launch.timed = kernel.cycles(launch.item.name)
     module = kernel.function.get_toplevel_object()
     assert isinstance(module, ModuleOp)
-    if request.advice:
+    if request.advice and not_tried is not None:
+        found.not_tried_reason = not_tried
+    elif request.advice:
         from ..advice.trial import Subject, run_quietly  # deferred: start-up
 
         sanitizing = request.sanitizing
@@ -60,9 +68,8 @@ def show_cycles(
         def values() -> list[Any]:
             if not first:
                 first.extend(originals())
-            copies = (one._replace(value=one.value.copy()) if one.is_array else one for one in first)
-            return [one.launched for one in copies]
+            return [one.copied().launched for one in first]
 
         subject = Subject(module, request.target, request.blocks, again, values, computed, time_of)
         subject.advise(found, kernel.events)
-    return document([found], request.cycles)
+    return found
