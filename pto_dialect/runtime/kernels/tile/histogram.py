@@ -6,11 +6,12 @@ import numpy as np
 
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
+from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
 
 from ..registry import kernel
 from .generate import integer_attribute
-from .operands import AnyTile, region, tile_format, tile_operand
+from .operands import AnyTile, region, tile_format, tile_operand, write_linear
 
 _BINS = 256
 
@@ -19,7 +20,8 @@ class Histogram:
     """dst(r,b) = number of elements of row r whose byte is at most b, among those whose higher bytes match the filter.
 
     A 16-bit source has one filter byte for each row (column 0 of idx); a 32-bit source has one for all rows in each row
-    of idx, for byte 3, 2 and 1.
+    of idx, for byte 3, 2 and 1. The counts of each row follow those of the one before it, however wide the rows of dst
+    are.
     """
 
     label = "thistogram"
@@ -37,7 +39,13 @@ class Histogram:
         selected = values >> (8 * self.byte) & 0xFF
         for row in range(rows):
             counts[row] = np.bincount(selected[row][matches[row]], minlength=_BINS)
-        dst.write(np.cumsum(counts, axis=1).astype(dst.fmt.storage))
+        result = np.cumsum(counts, axis=1).astype(dst.fmt.storage)
+        if dst.cols == _BINS:
+            dst.write(result)
+        elif result.size > dst.rows * dst.cols:
+            raise Fault("hist-form", f"{_BINS} counts for each of {rows} rows do not fit into {dst.rows}x{dst.cols}")
+        else:
+            write_linear(dst, result.reshape(-1), dst.cols)
 
     def _matches(self, values: Array, idx: AnyTile) -> Array:
         matches = np.ones(values.shape, np.bool_)

@@ -96,12 +96,14 @@ def store(dst: AnyTile, compute: Callable[[Array], None]) -> None:
         compute(out)
 
 
-def write_linear(dst: AnyTile, values: Array) -> None:
-    """Stores a list of elements in row order: over the valid region of ``dst``, or over all of it for a longer list.
+def write_linear(dst: AnyTile, values: Array, width: int | None = None) -> None:
+    """Stores a list of elements in row order: over the first ``width`` columns of ``dst``, without it over its valid
+    region, or over all of it for a longer list.
 
     The caller has checked that the elements fit.
     """
-    width = dst.valid_cols if dst.valid_rows * dst.valid_cols >= values.size else dst.cols
+    if width is None:
+        width = dst.valid_cols if dst.valid_rows * dst.valid_cols >= values.size else dst.cols
     full = values.size // width if width else 0
     for row, count, part in ((0, full, values[: full * width]), (full, 1, values[full * width :])):
         if part.size:

@@ -5,6 +5,9 @@ Source: docs/reference/tiles.md, "Irregular operations".
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
@@ -14,7 +17,7 @@ from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.spaces import Array, strided_view
 from pto_dialect.runtime.memory.values import GmTensor, ValueTile
 
 from ..registry import kernel
@@ -64,14 +67,43 @@ def index_list(idx: AnyTile, count: int) -> Array:
     return values[:count]
 
 
+def table_rows(mem: GmTensor, packed: bool) -> Array:
+    """Returns the rows of a table, as instructions find them: at the row pitch of its view, whatever the pitch of its
+    outer extents is, or, with ``packed``, one after the other."""
+    if mem.layout != "nd" or not mem.shape:
+        return mem.matrix().read()
+    cols, pointer = mem.shape[-1], mem.pointer
+    pitch = cols if packed or len(mem.shape) == 1 else mem.strides[-2]
+    size = pointer.item_bytes
+    return strided_view(pointer, (prod(mem.shape[:-1]), cols), (pitch * size, size))
+
+
+def row_limit(mem: GmTensor, packed: bool, mode: str) -> int:
+    """Returns the end of the indices of rows: ``packed`` rows are limited to those of the innermost matrix where a mode
+    limits them."""
+    if packed and mode != "undefined" and mem.layout == "nd" and len(mem.shape) > 1:
+        return mem.shape[-2]
+    return prod(mem.shape[:-1]) if mem.layout == "nd" else mem.matrix().rows
+
+
+def table_elements(mem: GmTensor, at: Array) -> tuple[Array, Any]:
+    """Returns the elements of a table, and ``at`` as their index. Instructions count them from the first one on in
+    memory, whatever the strides of the view are, and in the layout nz along its rows."""
+    if mem.layout != "nd":
+        table = mem.matrix().read()
+        return table, np.divmod(at, table.shape[1])
+    return strided_view(mem.pointer, (prod(mem.shape),), (mem.pointer.item_bytes,)), at
+
+
 class TableGather:
-    """dst row r = table row idx(r), or dst(r,c) = table element idx(r,c)."""
+    """dst row r = table row idx(r), or dst(r,c) = table element idx(r,c); ``packed`` as in ``table_rows``."""
 
     label = "mgather"
 
-    def __init__(self, coalesce: str | None, mode: str) -> None:
+    def __init__(self, coalesce: str | None, mode: str, packed: bool) -> None:
         self.coalesce = coalesce
         self.mode = mode
+        self.packed = packed
 
     def __call__(self, mem: GmTensor, idx: AnyTile | GmTensor, dst: AnyTile) -> None:
         """Gathers from ``mem`` at ``idx`` into the valid region of ``dst``; indices outside of the table follow the
@@ -81,59 +113,70 @@ class TableGather:
             return
         if isinstance(idx, GmTensor):
             idx = index_tile(idx)
-        table = mem.matrix().read()
         if whole_rows(self.coalesce, idx, dst):
+            table = table_rows(mem, self.packed)
             if cols > table.shape[1]:
                 raise Fault("mem-oob", f"{cols} columns of a table with {table.shape[1]}")
-            at, inside = bounded(index_list(idx, rows), table.shape[0], self.mode)
+            at, inside = bounded(index_list(idx, rows), row_limit(mem, self.packed, self.mode), self.mode)
             values = table[at, :cols] if inside.any() else np.zeros((rows, cols), table.dtype)
             inside = inside[:, None]
         else:
-            at, inside = bounded(region(idx, rows, cols), table.size, self.mode)
-            values = table[np.divmod(at, table.shape[1])] if inside.any() else np.zeros((rows, cols), table.dtype)
+            at, inside = bounded(region(idx, rows, cols), prod(mem.shape), self.mode)
+            table, positions = table_elements(mem, at)
+            values = table[positions] if inside.any() else np.zeros((rows, cols), table.dtype)
         result = np.where(inside, values, np.zeros((), values.dtype))
         dst.write(result.view(dst.fmt.storage) if result.dtype != dst.fmt.storage else result)
 
 
 class TableScatter:
-    """Table row idx(r) = src row r, or table element idx(r,c) = src(r,c), in row order; later writers win."""
+    """Table row idx(r) = src row r, or table element idx(r,c) = src(r,c), in row order; later writers win. ``packed``
+    as in ``table_rows``."""
 
     label = "mscatter"
 
-    def __init__(self, coalesce: str | None, mode: str, atomic: str) -> None:
+    def __init__(self, coalesce: str | None, mode: str, atomic: str, packed: bool) -> None:
         self.coalesce = coalesce
         self.mode = mode
         self.atomic = ATOMICS.get(atomic)
+        self.packed = packed
 
     def __call__(self, src: AnyTile, idx: AnyTile, mem: GmTensor) -> None:
         """Scatters the valid region of ``src`` to ``mem`` at ``idx``; indices outside of the table follow the mode."""
         rows, cols = src.valid_rows, src.valid_cols
         if not (rows and cols):
             return
-        view = mem.matrix()
-        table = view.read()
         values = region(src, rows, cols)
-        if values.dtype != table.dtype:
-            values = np.ascontiguousarray(values).view(table.dtype)
+        if values.dtype != mem.fmt.storage:
+            values = np.ascontiguousarray(values).view(mem.fmt.storage)
         if whole_rows(self.coalesce, idx, src):
+            table = table_rows(mem, self.packed)
             if cols > table.shape[1]:
                 raise Fault("mem-oob", f"{cols} columns of a table with {table.shape[1]}")
-            at, inside = bounded(index_list(idx, rows), table.shape[0], self.mode)
-            target, positions, values = table[:, :cols], at[inside], values[inside]
+            at, inside = bounded(index_list(idx, rows), row_limit(mem, self.packed, self.mode), self.mode)
+            target, positions = table[:, :cols], at[inside]
         else:
-            at, inside = bounded(region(idx, rows, cols), table.size, self.mode)
-            target, positions, values = table, np.divmod(at[inside], table.shape[1]), values[inside]
+            at, inside = bounded(region(idx, rows, cols), prod(mem.shape), self.mode)
+            table, positions = table_elements(mem, at[inside])
+            target = table
         if self.atomic is None:
-            target[positions] = values
+            target[positions] = values[inside]
         else:
-            self.atomic.at(target, positions, values)
-        if not np.shares_memory(table, view.array):
-            view.write(table)
+            self.atomic.at(target, positions, values[inside])
+        if mem.layout != "nd":
+            view = mem.matrix()
+            if not np.shares_memory(table, view.array):
+                view.write(table)
 
 
 def _enumerator(op: PtoOp, name: str) -> str | None:
     attr = op.attributes.get(name)
     return attr.value if isinstance(attr, EnumAttr) else None
+
+
+def _is_packed(g: Generator, tile: SSAValue) -> bool:
+    """Whether rows of a table follow each other whatever its view states: where work-items of a5 compute their
+    addresses, not for transfers to L1."""
+    return g.profile.arch == "a5" and getattr(tile.type, "loc", "vec") != "mat"
 
 
 def _table(op: PtoOp, g: Generator) -> SSAValue:
@@ -150,7 +193,8 @@ def mgather(op: PtoOp, g: Generator) -> None:
     if idx is None or not isinstance(idx.type, t.ShapedView):
         idx = tile_operand(op, g, "idx")
     tile_format(dst, g)
-    instruction = TableGather(_enumerator(op, "coalesce"), _enumerator(op, "gatherOob") or "undefined")
+    mode = _enumerator(op, "gatherOob") or "undefined"
+    instruction = TableGather(_enumerator(op, "coalesce"), mode, _is_packed(g, dst))
     g.call(instruction, _table(op, g), idx, dst, pipe=g.pipe(op))
 
 
@@ -159,5 +203,5 @@ def mscatter(op: PtoOp, g: Generator) -> None:
     """Rows or elements of a table in global memory, at the indices of another tile, = src, or combined with it."""
     src, idx = tile_operand(op, g, "src"), tile_operand(op, g, "idx")
     oob, atomic = _enumerator(op, "scatterOob") or "undefined", _enumerator(op, "scatterAtomicOp") or "none"
-    instruction = TableScatter(_enumerator(op, "coalesce"), oob, atomic)
+    instruction = TableScatter(_enumerator(op, "coalesce"), oob, atomic, _is_packed(g, src))
     g.call(instruction, src, idx, _table(op, g), pipe=g.pipe(op))

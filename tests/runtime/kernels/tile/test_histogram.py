@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tile_run_helpers import run, tile
@@ -52,6 +54,27 @@ def test_32_bit_sources(byte: int) -> None:
         kept = [v for v in map(int, source[r]) if all(v >> (24 - 8 * k) & 0xFF == filters[k, 0] for k in range(depth))]
         wanted[r] = cumulative(kept, byte)
     same(found, wanted)
+
+
+@pytest.mark.parametrize("backend", ["emitc", "vpto"])
+@pytest.mark.parametrize("valid", [256, 300, 512])
+def test_counts_of_the_rows_follow_each_other_in_a_wider_tile(backend: Any, valid: int) -> None:
+    source = np.random.default_rng(50).integers(0, 1 << 16, (4, 128), np.uint16)
+    found = run(
+        "pto.thistogram ins(%a, %i : {a}, {i}) outs(%d : {d}) {byte = 1 : i32}",
+        tile("a", "ui16", source), tile("i", "ui8", np.zeros((32, 1)), (4, 1), "blayout=col_major"),
+        tile("d", "ui32", np.full((4, 512), 9), (4, valid)), verify=False, target="a5", backend=backend,
+    )["d"]  # fmt: skip
+    wanted = [count for row in source for count in cumulative([int(v) for v in row], 1)]
+    same(found.reshape(-1), np.array(wanted + [9] * 1024, np.uint32))
+
+
+def test_counts_that_do_not_fit_are_an_error() -> None:
+    """Whose number of columns only a run knows."""
+    tiles = (tile("a", "ui16", np.zeros((8, 128))), tile("i", "ui8", np.zeros((32, 1)), (8, 1), "blayout=col_major"))
+    statement = "pto.thistogram ins(%a, %i : {a}, {i}) outs(%d : {d}) {byte = 1 : i32}"
+    with pytest.raises(ProgramError, match="256 counts for each of 8 rows do not fit into 3x512"):
+        run(statement, *tiles, tile("d", "ui32", np.zeros((3, 512))), verify=False, target="a5")
 
 
 @pytest.mark.parametrize(
