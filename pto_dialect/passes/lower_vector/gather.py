@@ -253,12 +253,12 @@ def lower_scatter(writer: Writer) -> None:
         # The next register may write the same locations.
         writer.pto(MemBarOp, {}, {"kind": enum("membar", "VST_VST")})
 
-    _clear(writer, dst)
+    _clear(writer, dst, whole=True)
     function_of_rows(writer, indexes.rows, indexes.cols, registers.lanes, part)
 
 
-def _clear(writer: Writer, dst: Tile) -> None:
-    """Writes a function that sets the valid region of ``dst`` to 0."""
+def _clear(writer: Writer, dst: Tile, whole: bool) -> None:
+    """Writes a function that sets the valid elements of ``dst`` to 0, or the ``whole`` tile."""
     registers = Registers(writer, dst.type.element)
 
     def part(line: Number, iteration: Number, left: Number | None) -> None:
@@ -268,7 +268,8 @@ def _clear(writer: Writer, dst: Tile) -> None:
         at = writer.mul(iteration, registers.lanes)
         registers.store(nothing, dst.pointer, offset_in(writer, dst, line, at), mask)
 
-    function_of_rows(writer, dst.rows, dst.cols, registers.lanes, part)
+    extents: tuple[Number, Number] = (dst.type.rows, dst.type.cols) if whole else (dst.rows, dst.cols)
+    function_of_rows(writer, *extents, registers.lanes, part)
 
 
 def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, pattern: str) -> None:
@@ -290,7 +291,8 @@ def _scatter_pattern(writer: Writer, reader: Reader, src: Tile, dst: Tile, patte
         value = registers.row(src, line, at, left)
         writer.pto(VScatterOp, {"value": value, "destination": dst.pointer, "offsets": index, "mask": mask})
 
-    _clear(writer, dst)
+    # A pattern of all elements is a move, and the template clears no more than what it writes.
+    _clear(writer, dst, whole=step > 1 and writer.backend == "emitc")
     function_of_rows(writer, dst.rows, cols, registers.lanes, spread, lambda: positions.prepare(step))
 
 

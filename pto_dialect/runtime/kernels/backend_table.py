@@ -39,6 +39,11 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "0 in the destination",
         "the destination does not change",
     ),
+    (
+        "`tscatter` with a mask pattern along rows: elements outside of the valid region",
+        "0",
+        "they do not change",
+    ),
 )
 """Each difference, and the result of each backend (``emitc``, ``vpto``)."""
 

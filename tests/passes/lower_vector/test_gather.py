@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 from cube_programs import Program, lowered, refusals
+from tile_run_helpers import program
+from tile_run_helpers import tile as tile_data
 
-from pto_dialect import print_module
+from pto_dialect import compile as compile_kernel
+from pto_dialect import parse, print_module
+from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.passes.registry import make_pass
 from pto_dialect.targets.mask_patterns import MASK_PATTERNS
 
 RNG = np.random.default_rng(43)
@@ -131,6 +136,29 @@ def test_scatter_by_pattern(pattern):
     assert "pto.tscatter" not in print_module(module)
     expected[:, first::step] = a
     assert np.array_equal(result["c"], expected)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "backend", "rest"), [("P1010", "emitc", 0), ("P1010", "vpto", 7), ("P1111", "emitc", 7)]
+)
+def test_elements_outside_of_the_valid_region_follow_the_backend(pattern, backend, rest):
+    """A pattern of all elements is a move."""
+    step, first = MASK_PATTERNS[pattern]
+    source = tile_data("a", "f32", values((3, 64), "f32"), (2, 40))
+    dst = tile_data("d", "f32", np.full((3, 64 * step), 7), (2, 40 * step))
+    statement = f"pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{pattern}>}} : {{a}}) outs(%d : {{d}})"
+    text = program(statement, (source, dst), {}).replace(
+        "module attributes {", f'module attributes {{pto.backend = "{backend}", '
+    )
+    module = parse(text)
+    make_pass("lower-vector", None).run(module, DiagnosticEngine())
+    assert "pto.tscatter" not in print_module(module)
+    found = dst.data.copy()
+    compile_kernel(module, verify=False)(source.data.reshape(-1), found.reshape(-1))
+    expected = np.full_like(found, rest)
+    expected[:2, : 40 * step] = 0
+    expected[:2, first : 40 * step : step] = source.data[:2, :40]
+    assert np.array_equal(found, expected)
 
 
 def test_positions_of_matches_are_refused():

@@ -164,9 +164,15 @@ def scatter_elements(src: AnyTile, indexes: AnyTile, dst: AnyTile) -> None:
 
 
 class ScatterMask(PatternMask):
-    """Elements of src scattered to the positions that a pattern selects, 0 between them."""
+    """Elements of src scattered to the positions that a pattern selects, 0 between them; with ``clears`` all other
+    elements become 0, also outside of the valid region."""
 
     label = "tscatter"
+
+    def __init__(self, pattern: str, by_rows: bool, clears: bool = False) -> None:
+        super().__init__(pattern, by_rows)
+        # A pattern of all elements is a move.
+        self.clears = clears and self.step > 1
 
     def __call__(self, src: AnyTile, dst: AnyTile) -> None:
         """Scatters the elements of ``src`` to ``dst``."""
@@ -175,6 +181,8 @@ class ScatterMask(PatternMask):
         spread = out[self.first :: self.step] if self.by_rows else out[:, self.first :: self.step]
         rows, cols = min(spread.shape[0], values.shape[0]), min(spread.shape[1], values.shape[1])
         spread[:rows, :cols] = values[:rows, :cols]
+        if self.clears and out.shape != (dst.rows, dst.cols):
+            write_all(dst, np.zeros((dst.rows, dst.cols), dst.fmt.storage))
         dst.write(out)
 
 
@@ -224,6 +232,8 @@ def tscatter(op: PtoOp, g: Generator) -> None:
         raise g.error("unmodelled", "tscatter between elements of different sizes cannot be executed")
     pipe, pattern = g.pipe(op), _pattern(op)
     if pattern is not None:
-        g.call(ScatterMask(pattern, _along_rows(op)), src, dst, pipe=pipe)
+        by_rows = _along_rows(op)
+        instruction = ScatterMask(pattern, by_rows, by_rows or g.options.backend != "vpto")
+        g.call(instruction, src, dst, pipe=pipe)
     else:
         g.call(scatter_elements, src, tile_operand(op, g, "indexes"), dst, pipe=pipe)

@@ -100,7 +100,7 @@ class TableGather:
 
     label = "mgather"
 
-    def __init__(self, coalesce: str | None, mode: str, packed: bool) -> None:
+    def __init__(self, coalesce: str | None, mode: str, packed: bool = False) -> None:
         self.coalesce = coalesce
         self.mode = mode
         self.packed = packed
@@ -134,7 +134,7 @@ class TableScatter:
 
     label = "mscatter"
 
-    def __init__(self, coalesce: str | None, mode: str, atomic: str, packed: bool) -> None:
+    def __init__(self, coalesce: str | None, mode: str, atomic: str, packed: bool = False) -> None:
         self.coalesce = coalesce
         self.mode = mode
         self.atomic = ATOMICS.get(atomic)

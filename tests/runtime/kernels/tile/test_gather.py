@@ -225,16 +225,31 @@ def test_scatter_by_index(element: str, index: str) -> None:
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("element", ["i16", "i32", "f16", "f32"])
 def test_scatter_by_pattern(element: str, pattern: str, axis: str) -> None:
+    """The rest of the tile becomes 0, also outside of its valid region; a pattern of all elements is a move."""
     source = values_of(element, (8, 32), 37)
     step, first = PATTERNS[pattern]
     found = run(
         f"pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<{pattern}>}} : {{a}}{axis}) outs(%d : {{d}})",
         tile("a", element, source, (5, 32)), tile("d", element, np.ones((8, 32 * step)), (5, 32 * step)),
     )["d"]  # fmt: skip
-    wanted = np.ones_like(found)
-    wanted[:5] = 0
+    wanted = np.full_like(found, step == 1)
     for r, c in np.ndindex(5, 32):
         wanted[r, step * c + first] = source[r, c]
+    same(found, wanted)
+
+
+@pytest.mark.parametrize(("axis", "rest"), [("row", 1), ("col", 0)])
+def test_the_template_clears_whole_tiles_for_rows_alone(axis: str, rest: int) -> None:
+    source = values_of("f32", (4, 32), 38)
+    shape = (4, 64) if axis == "row" else (8, 32)
+    valid = (3, 64) if axis == "row" else (6, 32)
+    found = run(
+        f'pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<P1010>}} : {{a}}, "{axis}") outs(%d : {{d}})',
+        tile("a", "f32", source, (3, 32)), tile("d", "f32", np.ones(shape), valid), target="a5", backend="vpto",
+    )["d"]  # fmt: skip
+    wanted = np.full(shape, rest, np.float32)
+    wanted[: valid[0]] = 0
+    wanted[np.s_[:3, 1::2] if axis == "row" else np.s_[1:6:2]] = source[:3]
     same(found, wanted)
 
 
