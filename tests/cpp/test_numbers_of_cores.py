@@ -34,3 +34,36 @@ def test_each_block_is_on_the_cores_of_its_number() -> None:
     assert out[64::16].tolist() == [0, 1]
     assert out[1:64:16].tolist() == [0, 0, 1, 1]
     assert out[65::16].tolist() == [0, 1]
+
+
+OTHER_LIBRARY = """\
+#include "kernel_operator.h"
+#include <pto/pto-inst.hpp>
+
+AICORE inline int32_t kind_of_core() {
+  if ASCEND_IS_AIC {
+    return 1;
+  }
+  if ASCEND_IS_AIV {
+    return 2;
+  }
+  return 0;
+}
+
+extern "C" __global__ AICORE void k(__gm__ int32_t *out) {
+#if defined(__DAV_CUBE__)
+  __gm__ int32_t *mine = out;
+#else
+  __gm__ int32_t *mine = out + (1 + AscendC::GetSubBlockIdx()) * 16;
+#endif
+  mine[0] = kind_of_core();
+  dcci(mine, SINGLE_CACHE_LINE);
+}
+"""
+
+
+def test_kernels_ask_which_core_they_are_compiled_for() -> None:
+    kernel = pto_dialect.compile_cpp(OTHER_LIBRARY)
+    out = np.zeros(48, np.int32)
+    pto_dialect.run(kernel.module, {"out": out})
+    assert out[::16].tolist() == [1, 2, 2]
