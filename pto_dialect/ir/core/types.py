@@ -9,7 +9,7 @@ Source: docs/reference/language.md, "Types".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xdsl.dialects import builtin
@@ -436,6 +436,11 @@ def shape_of(attr: Attribute) -> tuple[int, ...]:
 def dim_text(dim: int) -> str:
     """Returns the spelling of one dimension."""
     return "?" if dim == DYNAMIC else str(dim)
+
+
+def dims_text(dims: Iterable[int]) -> str:
+    """Returns the spelling of a shape, as in ``4x?``; empty without dimensions."""
+    return "x".join(map(dim_text, dims))
 
 
 def element_name(attr: Attribute) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.types import TileBufType, shape_of
+from pto_dialect.ir.core.types import TileBufType, dims_text, shape_of
 
 from .operands import Accesses
 from .rebuild import RefusedError, name_of
@@ -28,7 +28,9 @@ def refuse_outside(op: PtoOp, accesses: Accesses) -> None:
         type_ = use.value.type
         if not isinstance(type_, TileBufType) or valid(type_) == (type_.rows, type_.cols):
             continue
-        region = f"the valid region of {name_of(use.value)} is {_text(valid(type_))} of {_text(shape_of(type_))}"
+        region = (
+            f"the valid region of {name_of(use.value)} is {dims_text(valid(type_))} of {dims_text(shape_of(type_))}"
+        )
         if counts:
             raise RefusedError(op, f"{region}, and {op.name} counts the elements of all of it")
         if family in _ELEMENTWISE and use in accesses.reads:
@@ -49,7 +51,3 @@ def _within(one: TileBufType, other: TileBufType) -> bool:
     if shape_of(one) != shape_of(other):
         return True
     return all(a <= b for a, b in zip(valid(one), valid(other), strict=True))
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape))

@@ -265,7 +265,7 @@ def _extents(name: str, type_: MemRefType | t.ShapedView, value: Array) -> tuple
     if min(shape, default=1) < 0:
         fixed = [have for have, want in zip(value.shape, shape, strict=False) if want < 0 or have == want]
         if len(fixed) != len(shape) or value.ndim != len(shape):
-            expected, actual = ("x".join(map(t.dim_text, dims)) or "()" for dims in (shape, value.shape))
+            expected, actual = (t.dims_text(dims) or "()" for dims in (shape, value.shape))
             raise BindingError(f"argument {name} needs an array of shape {expected}, found {actual}")
         shape = value.shape
     strides = [1] * len(shape)

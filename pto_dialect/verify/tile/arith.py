@@ -12,6 +12,7 @@ from functools import cache
 from pto_dialect.diagnostics.remedies.moves import convert_elements, move_to
 from pto_dialect.diagnostics.remedies.types import result_like_operand
 from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.ir.core.types import dims_text
 from pto_dialect.targets.tile_dtypes import MIXED_DTYPES
 
 from .facts import Tile, statically_differ
@@ -61,7 +62,7 @@ def _empty(tile: Tile | None) -> bool:
 
 def _extent(shape: Hashable) -> str:
     assert isinstance(shape, tuple)
-    return "x".join(map(str, shape))
+    return dims_text(shape)
 
 
 def _agree(

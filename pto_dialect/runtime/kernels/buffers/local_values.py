@@ -34,7 +34,7 @@ class LocalArray:
         position = 0
         for index, extent in zip(indices, self.shape, strict=True):
             if not 0 <= index < extent:
-                shape = "x".join(map(str, self.shape))
+                shape = t.dims_text(self.shape)
                 raise Fault("mem-oob", f"element {list(indices)} of a local array of shape {shape}")
             position = position * extent + index
         return position

@@ -71,7 +71,7 @@ def element_number(items: WorkItems, mask: Mask, array: PrivateArray | MemRef, i
         if wrong.any():
             at = int(np.argmax(wrong))
             position = [int(items.spread(other)[at]) for other in indices]
-            shape = "x".join(map(str, array.shape))
+            shape = t.dims_text(array.shape)
             raise Fault("mem-oob", f"{items.name(at)} accesses element {position} of an array of shape {shape}")
         distance = distance + index * stride
     return distance

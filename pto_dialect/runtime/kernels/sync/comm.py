@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pto_dialect.analysis.type_facts import integer_attribute
+from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.runtime.compile.generator import Generator
@@ -106,8 +107,8 @@ def _parts(whole: GmTensor, group: tuple[GmTensor, ...]) -> list[GmTensor]:
     axis = max(0, rank - 2)
     needed = tuple(size * len(group) if i == axis else size for i, size in enumerate(first))
     if others or any(size > held for size, held in zip(needed, whole.shape, strict=True)):
-        members = f"{len(group)} members of {' and '.join(_by_x(shape) for shape in sorted(shapes))} elements"
-        fault = f"{members} need {_by_x(needed)}, found {_by_x(whole.shape)}"
+        members = f"{len(group)} members of {' and '.join(t.dims_text(shape) for shape in sorted(shapes))} elements"
+        fault = f"{members} need {t.dims_text(needed)}, found {t.dims_text(whole.shape)}"
         raise Fault("comm-shape", f"{members} have different shapes" if others else fault)
     starts = ([i * first[axis] if dim == axis else 0 for dim in range(rank)] for i in range(len(group)))
     return [whole.part(start, first) for start in starts]
@@ -117,10 +118,6 @@ def _of_rank(view: GmTensor, rank: int) -> GmTensor:
     """Returns the view with more dimensions, of one element each, before its own."""
     more = rank - len(view.shape)
     return GmTensor(view.pointer, (1,) * more + view.shape, (0,) * more + view.strides, view.fmt, view.layout)
-
-
-def _by_x(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape))
 
 
 class Reduce:
