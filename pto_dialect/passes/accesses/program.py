@@ -34,7 +34,6 @@ _ELEMENTS = (TGetValOp, TSetValOp)
 SHARED = (GLOBAL, "ub", "l1")
 """Memories that another core may write or look at."""
 
-_CALLS = Role.CALL | Role.LAUNCH
 _ELEMENT_WRITES = Role.ELEMENT_STORE | Role.ATOMIC
 _ELEMENT_ACCESSES = Role.ELEMENT_LOAD | _ELEMENT_WRITES
 _SIGNALS = Role.CORES | Role.PEERS
@@ -95,7 +94,9 @@ class Reader:
             if has_role(op, Role.SCALAR):
                 return None
             raise UnsupportedError(op, f"{op.name} is not followed")
-        if has_role(op, _CALLS):
+        if has_role(op, Role.LAUNCH):
+            raise UnsupportedError(op, "what work-items access is not followed; order the launch with set_flag, wait_flag")
+        if has_role(op, Role.CALL):
             raise UnsupportedError(op, "calls are not followed; inline the function first")
         if not mine:
             return None
