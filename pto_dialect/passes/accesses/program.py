@@ -95,7 +95,8 @@ class Reader:
                 return None
             raise UnsupportedError(op, f"{op.name} is not followed")
         if has_role(op, Role.LAUNCH):
-            raise UnsupportedError(op, "what work-items access is not followed; order the launch with set_flag, wait_flag")
+            text = "what work-items access is not followed; order the launch with set_flag and wait_flag"
+            raise UnsupportedError(op, text)
         if has_role(op, Role.CALL):
             raise UnsupportedError(op, "calls are not followed; inline the function first")
         if not mine:
