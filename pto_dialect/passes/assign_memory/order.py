@@ -7,6 +7,7 @@ docs/reference/memory-planning.md, "Packing".
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
@@ -14,6 +15,7 @@ from xdsl.ir import SSAValue
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses.dependences import V
 from pto_dialect.passes.accesses.items import NUMBER, Choice, Leaf, Loop, Sequence
+from pto_dialect.passes.accesses.locations import GLOBAL, MemoryLocation
 
 MOST = 20_000
 """Operations, those of loops counted twice, up to which order is looked for."""
@@ -21,6 +23,9 @@ FEW = 4_000
 """The same where sharing bytes is a matter of taste, because all tiles fit side by side or share wherever they can."""
 
 _MTE2 = NUMBER[Pipe.MTE2]
+
+_WHOLE, _SOME = "whole", "some"
+"""Pieces of a buffer: all of it, and a part of which nothing is known."""
 
 
 class _Step(NamedTuple):
@@ -33,11 +38,11 @@ class _Step(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """An access of a step to a buffer; ``must``: in every run, not only where a handle happens to stand for it."""
+    """An access of a step to a buffer; ``piece`` is what it accesses in every run, ``None`` where that is not known."""
 
     step: int
     writes: bool
-    must: bool
+    piece: Hashable
 
 
 class Order:
@@ -103,11 +108,11 @@ class Order:
         before = self._past(self.pipes[leaf.pipe], around, True)
         if leaf.joins:
             before |= (1 << number) - 1
-        for root, writes, must in _uses(leaf):
+        for root, writes, piece in _uses(leaf):
             known = self.users[root]
-            if must:
-                before |= self._past([use.step for use in known if use.must and (writes or use.writes)], around)
-            known.append(_Use(number, writes, must))
+            met = [use.step for use in known if (writes or use.writes) and _meet(use.piece, piece)]
+            before |= self._past(met, around)
+            known.append(_Use(number, writes, piece))
         self.pipes[leaf.pipe].append(number)
         self.steps.append(_Step(leaf.pipe, around, before))
 
@@ -126,15 +131,33 @@ class Order:
         return past
 
 
-def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, bool]]:
-    """The buffers of an operation: whether it writes each, and whether it must access it."""
-    uses: dict[SSAValue, tuple[bool, bool]] = {}
+def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, Hashable]]:
+    """The buffers of an operation: whether it writes each, and the piece of it that it must access."""
+    uses: dict[tuple[SSAValue, Hashable], bool] = {}
     for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
         for location in locations:
             if isinstance(location.root, SSAValue):
-                wrote, must = uses.get(location.root, (False, False))
-                uses[location.root] = wrote or writes, must or location.alias.is_certain
-    return [(root, writes, must) for root, (writes, must) in uses.items()]
+                key = location.root, _piece(location)
+                uses[key] = uses.get(key, False) or writes
+    return [(root, writes, piece) for (root, piece), writes in uses.items()]
+
+
+def _piece(location: MemoryLocation) -> Hashable:
+    """What an access touches in every run: all of a buffer, or a part at constant offsets. Of other parts, and of
+    arrays in global memory as a whole, nobody knows which bytes they have in common."""
+    if not location.alias.is_certain:
+        return None
+    if location.whole and location.space != GLOBAL:
+        return _WHOLE
+    known = [number.constant_value is not None for side in location.sides for number in side]
+    return (location.frame, location.sides) if location.frame is not None and known and all(known) else _SOME
+
+
+def _meet(one: Hashable, other: Hashable) -> bool:
+    """Whether two pieces of one buffer have bytes in common."""
+    if one is None or other is None:
+        return False
+    return _WHOLE in (one, other) or (one == other and one != _SOME)
 
 
 def _size(sequence: Sequence) -> int:

@@ -76,6 +76,30 @@ def test_flags_of_the_author_order_no_more_than_they_state():
     assert places(*lines, reuse="max")["x"] == places(*lines, reuse="max")["y"]
 
 
+@pytest.mark.parametrize("row", ["c0", "c16"])
+def test_other_rows_of_an_array_are_no_order(row: str):
+    """A load waits for the store to the rows that it reads, and may overtake one to other rows."""
+    flag = "flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
+    lines = [load("p", "x"), f"pto.set_{flag}", f"pto.wait_{flag}", store("x", "q"), part("r", "b", row)]
+    lines += [*(["pto.barrier <PIPE_ALL>"] if row == "c0" else []), load("r", "y"), add("y", "y", "y")]
+    found = places(*lines, reuse="auto")
+    assert (found["x"] == found["y"]) is (row == "c0")
+
+
+@pytest.mark.parametrize("index", ["c0", "c1"])
+def test_another_slot_is_no_order(index: str):
+    """The load into a slot waits for the store of the same slot, and may overtake that of another one."""
+    flag = "flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]"
+    slots = [f"%s{n} = pto.multi_tile_get %m[%c{n}] : {SLOTS} -> {TILE}" for n in (0, 1)]
+    back = flag.replace("MTE2>, <PIPE_MTE3", "MTE3>, <PIPE_MTE2")
+    lines = [f"%m = pto.alloc_multi_tile : {SLOTS}", *slots, load("p", "x"), load("p", "s0"), f"pto.set_{flag}"]
+    lines += [f"pto.wait_{flag}", store("x", "q"), store("s0", "q")]
+    lines += [f"pto.set_{back}", f"pto.wait_{back}"] if index == "c0" else []
+    lines += [load("p", f"s{index[1]}"), load("p", "y")]
+    found = places(*lines, reuse="auto")
+    assert (found["x"] == found["y"]) is (index == "c0")
+
+
 @pytest.mark.parametrize("seed", [0, 3, 4, 5, 7])
 def test_the_flags_are_those_of_tiles_that_share_nothing(seed: int):
     text = TileProgram(seed, ("a5", "a2a3")[seed % 2]).text
