@@ -298,7 +298,7 @@ class HandleLocations:
 
     def _framed(self, location: MemoryLocation, op: Operation) -> MemoryLocation:
         shape, strides = ([self.sums.expression_of(v) for v in listed(op, name)] for name in ("shape", "strides"))
-        if _covers_itself(shape, strides):
+        if covers_itself(shape, strides):
             return location.part
         pointer = named(op, "ptr")
         return location._replace(frame=("view", pointer, op.results[0].type, tuple(strides)), sides=())
@@ -334,7 +334,7 @@ def _without_duplicates(locations: Iterable[MemoryLocation]) -> tuple[MemoryLoca
     return tuple(location._replace(alias=alias.join(only)) for location, alias in known.items())
 
 
-def _covers_itself(shape: Iterable[AffineExpr], strides: Iterable[AffineExpr]) -> bool:
+def covers_itself(shape: Iterable[AffineExpr], strides: Iterable[AffineExpr]) -> bool:
     """Whether elements of a view with different indices share memory, by the sizes and strides that are constant."""
     pairs = ((stride.constant_value, size.constant_value) for size, stride in zip(shape, strides, strict=False))
     span = 0

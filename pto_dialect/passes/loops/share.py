@@ -20,8 +20,9 @@ from pto_dialect.ir.scalar.query import CoreQueryOp, GetBlockIdxOp, GetBlockNumO
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.passes.instructions.writer import calls, is_handle
 
+from .arrays import array_of, may_share, part_of
 from .copies import put
-from .stretches import NotTiledError, Stretch, array_of, part_of, works_row_by_row
+from .stretches import NotTiledError, Stretch, works_row_by_row
 
 _INDEX = IndexType()
 
@@ -38,7 +39,7 @@ def check_shared(stretch: Stretch) -> None:
     if stretch.height % stretch.rows:
         raise NotTiledError(first, f"{stretch.height} rows are no multiple of {stretch.rows}, so blocks cannot share")
     stores = [op for op in stretch.ops if isinstance(op, TStoreOp)]
-    stored = {array_of(part) for op in stores if (part := part_of(op)) is not None}
+    stored = {array_of(part.result) for op in stores if (part := part_of(op)) is not None}
     for op in stores:
         if "atomicType" in {*op.attributes, *op.properties}:
             raise NotTiledError(op, "each block adds its result to what is there")
@@ -47,7 +48,7 @@ def check_shared(stretch: Stretch) -> None:
             _check_beside(op, stored)
 
 
-def _check_beside(op: Operation, stored: set[SSAValue]) -> None:
+def _check_beside(op: Operation, stored: set[SSAValue | None]) -> None:
     """Checks that blocks may execute an operation beside the loop that they share."""
     if isinstance(op, CoreQueryOp):
         raise NotTiledError(op, "it lets blocks compute different rows already")
@@ -56,7 +57,8 @@ def _check_beside(op: Operation, stored: set[SSAValue]) -> None:
     if not isinstance(op, PtoOp) or not (isinstance(op, TLoadOp) or works_row_by_row(op)):
         raise NotTiledError(op, "it may use what blocks that share rows do not compute")
     part = part_of(op)
-    if isinstance(op, TLoadOp) and (part is None or array_of(part) in stored):
+    array = None if part is None else array_of(part.result)
+    if isinstance(op, TLoadOp) and any(may_share(array, other) for other in stored):
         raise NotTiledError(op, "another block may have stored to its array already")
 
 

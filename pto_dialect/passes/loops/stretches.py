@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp, TReshapeOp
+from pto_dialect.ir.buffers.views import AllocTileOp, TReshapeOp
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.types import TileBufType
@@ -23,6 +23,8 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.passes.lower_vector.reduce import ROWS
 from pto_dialect.passes.lower_vector.table import row_of
+
+from .arrays import array_of, has_own_elements, may_share, part_of
 
 
 class NotTiledError(Exception):
@@ -196,10 +198,13 @@ class Stretch:
         """Checks that no iteration loads what an earlier one stored."""
         parts = [(op, part) for op in self.ops if (part := part_of(op)) is not None]
         stored = [part for op, part in parts if isinstance(op, TStoreOp)]
+        for part in stored:
+            if not has_own_elements(part):
+                raise NotTiledError(self.ops[0], "rows of the array that is stored to share elements")
         for op, part in parts:
             for other in stored:
                 same = other.source is part.source and tuple(other.offsets) == tuple(part.offsets)
-                if not same and array_of(other) is array_of(part):
+                if not same and may_share(array_of(other.result), array_of(part.result)):
                     raise NotTiledError(op, "another part of its array is stored to")
 
 
@@ -220,21 +225,8 @@ def turned(kind: TileBufType, column: TileBufType) -> TileBufType:
     return TileBufType(kind.loc, column.cols, column.rows, kind.element, valid, **layout)
 
 
-def part_of(op: Operation) -> PartitionViewOp | None:
-    """The part of an array that an operation loads from or stores to."""
-    return next((value.owner for value in op.operands if isinstance(value.owner, PartitionViewOp)), None)
-
-
 def _shows_column(op: Operation) -> bool:
     return isinstance(op, TReshapeOp) and column_of(op.results[0]) is not None
-
-
-def array_of(part: PartitionViewOp) -> SSAValue:
-    """The memory that a view shows."""
-    source = part.source
-    while isinstance(source.owner, (MakeTensorViewOp, PtoOp)) and source.owner.operands:
-        source, *_ = source.owner.operands
-    return source
 
 
 def _name(value: SSAValue) -> str:

@@ -10,26 +10,27 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.arith import CmpiOp
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.scf import ForOp, IfOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.queues import is_pop
 from pto_dialect.analysis.type_facts import enumerator
+from pto_dialect.analysis.type_facts import space_of as space_of_type
 from pto_dialect.ir.buffers.views import AllocTileOp, PartitionViewOp, SubviewOp
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.types import DYNAMIC, TileBufType
+from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, PtrType, TensorViewType, TileBufType
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.tile.expand import TColExpandOp
 from pto_dialect.ir.tile.irregular import TGatherOp, TMrgsortOp, TSort32Op
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.ir.tile.scalar import TExpandsOp
 from pto_dialect.passes.instructions.writer import is_handle
+from pto_dialect.passes.loops.arrays import array_of, part_of
 from pto_dialect.passes.loops.parts import users_of
-from pto_dialect.passes.loops.stretches import array_of, part_of
 
 from .links import Links
 from .loops import ROWS, BlockNumbers, NotResizedError, Panels
@@ -38,6 +39,8 @@ _RECORD = 2
 """Elements of a sorted record: value and index."""
 _MERGED = 4
 """Sorted lists that are merged into one."""
+_GLOBAL = (PtrType, TensorViewType, PartitionViewType, MemRefType)
+"""Pointers and views that may show global memory."""
 
 
 class _Effects(NamedTuple):
@@ -241,20 +244,27 @@ def check_arrays(module: ModuleOp, loops: Sequence[Panels]) -> None:
             part = part_of(op)
             if not isinstance(op, TStoreOp) or part is None:
                 continue
-            array = given.get(array_of(part), array_of(part))
+            array = _array(part.result, op, given)
             if part not in panels.parts or not _is_same(stored.setdefault(array, part), part):
                 raise NotResizedError(op, "other panels may be stored to the same elements")
     for op in walk(module):
         if has_role(op, Role.CALL) or (is_handle(op) and not isinstance(op, PartitionViewOp)):
             continue
-        for value in op.operands:
-            owner = value.owner
-            array = array_of(owner) if isinstance(owner, PartitionViewOp) else value
-            part = stored.get(given.get(array, array))
-            if part is None or isinstance(op, PartitionViewOp):
+        for value in op.operands if stored and not isinstance(op, PartitionViewOp) else ():
+            if not isinstance(value.type, _GLOBAL) or space_of_type(value.type) not in (None, "gm"):
                 continue
-            if not isinstance(owner, PartitionViewOp) or not _is_same(owner, part):
+            owner, part = value.owner, stored.get(_array(value, op, given))
+            if part is not None and not (isinstance(owner, PartitionViewOp) and _is_same(owner, part)):
                 raise NotResizedError(op, "it uses an array that panels are stored to")
+
+
+def _array(value: SSAValue, op: Operation, given: dict[SSAValue, SSAValue]) -> SSAValue:
+    """The array whose memory ``op`` accesses through a pointer or a view. Raises :class:`NotResizedError`."""
+    array = array_of(value)
+    found = given.get(array, array) if array is not None else None
+    if found is None or array_of(found) is not found:
+        raise NotResizedError(op, "nobody knows which array it uses")
+    return found
 
 
 def _is_same(one: PartitionViewOp, other: PartitionViewOp) -> bool:
@@ -276,5 +286,12 @@ def _given(module: ModuleOp) -> dict[SSAValue, SSAValue]:
         for argument, value in zip(blocks[0].args, op.operands, strict=True) if blocks else ():
             if argument in known:
                 raise NotResizedError(op, "a function is called more than once")
-            known[argument] = value
-    return {argument: known.get(value, value) for argument, value in known.items()}
+            known[argument] = array_of(value) or value
+    return {argument: _outermost(value, known) for argument, value in known.items()}
+
+
+def _outermost(value: SSAValue, known: dict[SSAValue, SSAValue]) -> SSAValue:
+    """What the outermost caller gives; functions do not call themselves."""
+    while value in known:
+        value = known[value]
+    return value

@@ -216,6 +216,37 @@ def test_another_element_of_an_array_is_stored():
     assert refused(found) == ["pto.tload: another part of its array is stored to"]
 
 
+@pytest.mark.parametrize(("stride", "tall"), [(60, True), (59, False), (8, False), (0, False)])
+def test_rows_that_share_elements(stride, tall):
+    """All rows are loaded before the first one is stored, which may be part of the next one."""
+    found = Program(a="f32")
+    found.view("vx", "a", (ROWS, 60), (stride, 1))
+    found.tile("x", "vec", ROWS, 64, "f32", valid=f"{ROWS}x60")
+    found.op("tload", "vx", to="x")
+    found.op("tabs", "x", to="x")
+    found.op("tstore", "x", to="vx")
+    if tall:
+        assert "scf.for" in print_module(passed(str(found), "tile-loops")[0])
+    else:
+        assert refused(found) == ["pto.tload: rows of the array that is stored to share elements"]
+
+
+@pytest.mark.parametrize("blocks", ["", " blocks=2"])
+def test_an_array_that_a_run_selects(blocks):
+    """It may be the one that is stored to, from its second row on."""
+    found = Program(a="f32", b="f32")
+    loaded(found, "x")
+    found.view("later", "b", (ROWS, 60), (60, 1), offsets=(1, 0))
+    found.op("tstore", "x", to="later")
+    text = str(found)
+    assert not passed(text, f"tile-loops{{rows=8{blocks}}}")[1]
+    chosen = "%yes = arith.constant true\n%chosen = arith.select %yes, %a, %b : !pto.ptr<f32>\n"
+    line = next(line for line in text.splitlines() if "make_tensor_view %b" in line)
+    text = text.replace(line, chosen + line.replace("make_tensor_view %b", "make_tensor_view %chosen"))
+    _, said = passed(text, f"tile-loops{{rows=8{blocks}}}")
+    assert [message.split(": ")[-1] for message in said] == ["another part of its array is stored to"]
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_the_location_that_is_loaded_is_stored(same):
     """Through another part of the same view each iteration stores what it has loaded; of another view nobody knows."""

@@ -157,10 +157,15 @@ FLAGS = "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\npto.wait_flag[<PIPE_M
 PERHAPS = f"scf.for %j = %c0 to %n step %c1 {{\n{LOAD}\n}}"
 TRANSPOSE = f"pto.ttrans ins(%x, %y : {TILE}, {TILE}) outs(%y : {TILE})"
 
+CHOSEN = """%first = arith.cmpi eq, %n, %c0 : index
+%chosen = arith.select %first, %a, %b : !pto.ptr<f32>
+%w = pto.make_tensor_view %chosen"""
+
 
 @pytest.mark.parametrize(
     ("text", "columns", "reason"),
     [
+        (program(LOAD, TWICE, STORE).replace("%w = pto.make_tensor_view %b", CHOSEN), 64, "which array it uses"),
         (program(LOAD, ADD_ON, STORE), 64, "a tile keeps something from the panel before"),
         (program(LOAD, ADD, STORE_X, before=PANEL_BEFORE), 64, "a tile of the panel is used outside of the loop"),
         (program(LOAD, SUM, TWICE, STORE), 64, "together with one that is the same for all"),
@@ -177,6 +182,7 @@ TRANSPOSE = f"pto.ttrans ins(%x, %y : {TILE}, {TILE}) outs(%y : {TILE})"
         (program(PERHAPS, TWICE, STORE), 64, "a tile may keep something from the panel before"),
     ],
     ids=[
+        "an array that a run selects",
         "a sum over panels",
         "a panel loaded before",
         "a sum of a row",
