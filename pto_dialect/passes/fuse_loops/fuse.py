@@ -135,7 +135,7 @@ def _check_range(first: ForOp, second: ForOp) -> None:
     """Raises :class:`NotFusedError` where two loops do not run over the same numbers, or hand on values."""
     for one, other in zip((first.lb, first.ub, first.step), (second.lb, second.ub, second.step), strict=True):
         number = constant_of(one)
-        if one is not other and (number is None or number != constant_of(other)):
+        if one is not other and (number is None or number != constant_of(other) or one.type != other.type):
             raise NotFusedError(second, "they do not run over the same numbers")
     for loop in (first, second):
         if loop.results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import inf
 
-from xdsl.dialects.arith import AddiOp, ConstantOp, DivUIOp, MaxSIOp, MuliOp, RemUIOp, SubiOp
+from xdsl.dialects.arith import AddiOp, ConstantOp, DivUIOp, IndexCastOp, MaxSIOp, MuliOp, RemUIOp, SubiOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -178,8 +178,17 @@ class _Writer:
         self.found.append(op)
         return op.results[0]
 
+    def index(self, value: SSAValue) -> SSAValue:
+        """``value`` as an index; counters and bounds of loops may be integers."""
+        if isinstance(value.type, IndexType):
+            return value
+        op = IndexCastOp(value, IndexType())
+        self.found.append(op)
+        return op.result
+
     def scaled(self, value: SSAValue, factor: int, constant: int) -> SSAValue:
         """``value`` times a number plus a number."""
+        value = self.index(value)
         if factor != 1:
             value = self.binary(MuliOp, value, self.constant(factor))
         return self.binary(AddiOp, value, self.constant(constant)) if constant else value
@@ -193,7 +202,7 @@ class _Writer:
 
     def last(self, ring: Ring) -> SSAValue:
         """The counter of the iteration that would follow the last one."""
-        first, end = ring.loop.lb, ring.loop.ub
+        first, end = self.index(ring.loop.lb), self.index(ring.loop.ub)
         most = self.binary(MaxSIOp, end, first)
         if ring.step == 1:
             return most

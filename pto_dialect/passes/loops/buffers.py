@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.arith import ConstantOp, DivUIOp, RemUIOp, SubiOp
+from xdsl.dialects.arith import ConstantOp, DivUIOp, IndexCastOp, RemUIOp, SubiOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -204,11 +204,14 @@ def _slot(loop: ForOp, count: int) -> SSAValue:
         op.result.name_hint = f"c{number}"
         return put(op, InsertPoint.before(loop), loop).results[0]
 
-    index: SSAValue = block.args[0]
+    def as_index(value: SSAValue, point: InsertPoint) -> SSAValue:
+        return value if value.type == _INDEX else put(IndexCastOp(value, _INDEX), point, loop).results[0]
+
+    index = as_index(block.args[0], InsertPoint.before(first))
     if constant_of(loop.lb) != 0:
-        index = put_here(SubiOp(index, loop.lb))
+        index = put_here(SubiOp(index, as_index(loop.lb, InsertPoint.before(loop))))
     if constant_of(loop.step) != 1:
-        index = put_here(DivUIOp(index, loop.step))
+        index = put_here(DivUIOp(index, as_index(loop.step, InsertPoint.before(loop))))
     slot = put_here(RemUIOp(index, constant(count)))
     slot.name_hint = "slot"
     return slot

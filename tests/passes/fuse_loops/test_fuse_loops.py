@@ -144,6 +144,16 @@ def test_loops_that_stay_apart_say_why(name: str) -> None:
         assert np.array_equal(run(module, A, 32), run(parse(text, "program.pto"), A, 32))
 
 
+def test_counters_of_other_types_are_other_numbers() -> None:
+    constants = "\n".join(f"%c{number}_32 = arith.constant {number} : i32" for number in (0, 16, 32))
+    second = loop(SECOND, head="%c0_32 to %c32_32 step %c16_32 : i32")
+    second = second.replace("%i = ", "%i32 = ").replace("{\n", "{\n%i = arith.index_cast %i32 : i32 to index\n", 1)
+    text = program(constants, loop(FIRST, head="%c0 to %c32 step %c16"), second)
+    module, said = passed(text)
+    assert len(said) == 1 and "the same numbers" in said[0]
+    assert np.array_equal(run(module, A, 32), run(parse(text, "program.pto"), A, 32))
+
+
 def test_rows_of_a_view_that_share_memory_are_no_rows_of_their_own() -> None:
     """Rows of 32 elements that begin 16 elements apart: rows 16 to 31 of the later iteration begin with the second half
     of row 15 of this one."""

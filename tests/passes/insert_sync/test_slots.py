@@ -10,6 +10,7 @@ from random_slot_programs import SlotProgram
 from sampling import sampled
 
 from pto_dialect import parse, print_module
+from pto_dialect.api import check as verified
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.passes.registry import make_pass
 
@@ -168,6 +169,18 @@ def test_counters_that_start_and_step_anyhow(first: int, step: int, factor: int,
     text = ahead(3, 2, first=first, step=step, factor=factor, loads_last=loads_last)
     assert set_before_and_waited_behind(flags(text), "MTE2", "V") == (2, 2)
     check(text, (0, 1, 2, 3, 4, 5, 6, 7, 9))
+
+
+def test_counters_that_are_integers():
+    """Numbers of flags are indices, whatever the type of the counter is."""
+    text = ahead(3, 2, first=1, step=2).replace(
+        "scf.for %i = %lb to %n step %st {",
+        "".join(f"%{name}32 = arith.index_cast %{name} : index to i32\n" for name in ("lb", "st", "n"))
+        + "scf.for %i32 = %lb32 to %n32 step %st32 : i32 {\n%i = arith.index_cast %i32 : i32 to index",
+    )
+    assert set_before_and_waited_behind(flags(text), "MTE2", "V") == (2, 2)
+    assert not verified(print_module(lowered(text)[0])).diagnostics
+    check(text, (0, 1, 2, 3, 5, 9))
 
 
 def test_known_trips_are_waited_for_by_number():

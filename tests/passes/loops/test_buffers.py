@@ -5,6 +5,7 @@ import pytest
 from cube_programs import passed
 
 from pto_dialect import print_module
+from pto_dialect.api import check
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.driver.prove.pipeline import prove_passes
 from pto_dialect.runtime.queues.schedule import Schedule
@@ -61,6 +62,29 @@ def test_each_iteration_has_its_slot(count, low, high, step):
         options = RunOptions(schedule=Schedule.parse(schedule, strict=True))
         Kernel(module, None, None, options).run([found, low, high, step], 1)
         assert np.array_equal(found, expected), schedule
+
+
+@pytest.mark.parametrize("more", [(), ("unroll",), ("canonicalize", "cse")])
+def test_a_counter_that_is_an_integer(more):
+    """Slots are chosen by an index, whatever the type of the counter is; it may begin below 0."""
+    text = program().replace(
+        "scf.for %i = %low to %high step %step {",
+        "".join(f"%{name}32 = arith.index_cast %{name} : index to i32\n" for name in ("low", "high", "step"))
+        + "%first = arith.subi %low32, %high32 : i32\n%none = arith.subi %low32, %low32 : i32\n"
+        + "scf.for %i32 = %first to %none step %step32 : i32 {\n"
+        + "%up = arith.addi %i32, %high32 : i32\n%i = arith.index_cast %up : i32 to index",
+    )
+    module, said = passed(text, "double-buffer{count=3}", *more, "assign-memory", "insert-sync")
+    assert not said
+    assert not check(print_module(module)).diagnostics
+    a = np.random.default_rng(3).uniform(-2, 2, (256, 64)).astype(np.float32)
+    for low, high, step in ((0, 0, 1), (0, 5, 1), (1, 8, 2)):
+        found, expected = a.copy(), a.copy()
+        for turn in range(low, high, step):
+            expected[16 * turn : 16 * turn + 16] **= 2
+        options = RunOptions(schedule=Schedule.parse("newest", strict=True))
+        Kernel(module, None, None, options).run([found, low, high, step], 1)
+        assert np.array_equal(found, expected)
 
 
 def test_an_inner_loop_that_never_runs():
