@@ -12,6 +12,7 @@ through the commands `pto optimize` and `pto-run --cycles`.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -31,6 +32,9 @@ from plain_vectors import BLOCKS, VectorKernel, vector_kernels
 from examples.case import Case
 from examples.check import FOLDER
 from examples.run_all import EXAMPLES, load
+
+NO_KERNELS = {"seed_snippets"}
+"""Examples that show single operations."""
 
 PTO = [sys.executable, "-m", "pto_dialect"]
 TYPES = {"float16": "f16", "float32": "f32", "bfloat16": "bf16", "int8": "i8", "int32": "i32", "int64": "i64"}
@@ -83,7 +87,8 @@ def by_hand(example: str, case: Case, target: str, options: list[str], folder: P
 def row(name: str, found: dict[str, Any], hand: float | None) -> str:
     """The line of a kernel."""
     if "best" not in found:
-        return f"| {name} | {found.get('failed') or 'no pipeline is right'} | | | | | |"
+        reasons = [one["reason"] for one in found.get("candidates", ())]
+        return f"| {name} | {found.get('failed') or reasons[:1]} | | | | | | |"
     steps, best = found["steps"], found["best"]
     first = steps[0]
     plain = f"{first['cycles']:.0f}" if first["right"] else first["reason"]
@@ -112,16 +117,14 @@ def row(name: str, found: dict[str, Any], hand: float | None) -> str:
     return f"| {' | '.join([*cells, right])} |"
 
 
-def main(names: list[str]) -> None:
-    """Prints the table."""
-    prove = ["--prove"] if "--prove" in names else []
-    wanted = {name for name in names if not name.startswith("--")}
+def main(wanted: set[str], prove: list[str]) -> None:
+    """Prints the table of the kernels that ``wanted`` names, all without names."""
     print("| kernel | plain | saved by each step | best | by hand | best / by hand | bound | compared |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for example in EXAMPLES:
-            if wanted and example not in wanted:
+            if example in NO_KERNELS or (wanted and example not in wanted):
                 continue
             for case in load(example)[0]:
                 if not case.program.endswith(".pto") or re.search("_instructions|_by_hand", case.program):
@@ -135,7 +138,8 @@ def main(names: list[str]) -> None:
                     launch = ["--entry", case.entry, "--target", target, *options]
                     found = asked(["optimize", path, *launch, *prove, "--output-format", "json"])
                     hand = by_hand(example, case, target, options, folder)
-                    print(row(f"{example}/{case.entry} {case.shapes}, {target}", found, hand), flush=True)
+                    entry = f"{case.entry}_plain" if "_plain" in case.program else case.entry
+                    print(row(f"{example}/{entry} {case.shapes}, {target}", found, hand), flush=True)
         vectors(folder, wanted, prove)
         products(folder, wanted, prove)
 
@@ -195,4 +199,8 @@ def product_by_hand(kernel: Kernel, folder: Path) -> float | None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="example, or part of the name of a kernel")
+    parser.add_argument("--prove", action="store_true", help="prove each result")
+    given = parser.parse_args()
+    main({*given.names}, ["--prove"] if given.prove else [])
