@@ -4,14 +4,12 @@
 """
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from guides import inside, shown
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("lowering.md", "insert-sync.md", "assign-memory.md")
@@ -24,27 +22,18 @@ def present(text: str, folder: Path) -> str:
     """The page with what its commands print now; ``cat`` shows files that are there from then on."""
     for name, program in _NAMED.findall(text):
         (folder / name).write_text(program, encoding="utf-8")
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
 
     def block(found: re.Match[str]) -> str:
         lines: list[str] = []
         for part in found[1].split("$ ")[1:]:
-            command, _, shown = part.partition("\n")
+            command, _, below = part.partition("\n")
             if command.startswith("cat "):
-                (folder / command.removeprefix("cat ")).write_text(shown, encoding="utf-8")
-            done = subprocess.run(
-                ["sh", "-c", command],
-                cwd=folder,
-                env={**os.environ, "PATH": path},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=60,
-                check=False,
-            )
-            lines.append(f"$ {command}\n{done.stdout.decode()}")
+                (folder / command.removeprefix("cat ")).write_text(below, encoding="utf-8")
+            lines.append(f"$ {command}\n{shown(command)}")
         return f"```console\n{''.join(lines)}```"
 
-    return _BLOCK.sub(block, text)
+    with inside(folder):
+        return _BLOCK.sub(block, text)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -64,5 +53,5 @@ def test_the_library_does_what_the_page_says(tmp_path: Path, monkeypatch: pytest
 if __name__ == "__main__":
     for page in PAGES:
         with tempfile.TemporaryDirectory() as folder:
-            shown = present((DOCS / page).read_text(encoding="utf-8"), Path(folder))
-        (DOCS / page).write_text(shown, encoding="utf-8")
+            text = present((DOCS / page).read_text(encoding="utf-8"), Path(folder))
+        (DOCS / page).write_text(text, encoding="utf-8")
