@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from called_commands import call
 
 ROOT = str(Path(__file__).parents[2])
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
@@ -102,7 +103,7 @@ def test_five_hundred_lines_with_an_error(reduce, tmp_path: Path) -> None:
 
 
 def test_a_finding_of_a_run(reduce) -> None:
-    code, out, _ = reduce(race(12, 5), "--rule", "race-raw", "-o", "small.pto", "--", "run", "--auto", "--sanitize")
+    code, out, _ = reduce(race(5, 2), "--rule", "race-raw", "-o", "small.pto", "--", "run", "--auto", "--sanitize")
     assert (code, out) == (0, "")
     small = Path("small.pto").read_text(encoding="utf-8")
     assert len(lines_of(small)) <= 16
@@ -124,7 +125,7 @@ def test_a_verdict_about_standard_input() -> None:
 
 
 def test_text_on_standard_error_and_an_exit_code(reduce) -> None:
-    code, out, _ = reduce(long_program(4, 2), "--stderr", "must be a tile", "--exit-code", "1", "--", "opt")
+    code, out, _ = reduce(long_program(2, 1), "--stderr", "must be a tile", "--exit-code", "1", "--", "opt")
     assert code == 0 and len(lines_of(out)) <= 10
 
 
@@ -139,7 +140,7 @@ def test_a_difference_between_two_targets(reduce) -> None:
 
 
 def test_a_difference_between_two_pipelines(reduce) -> None:
-    text = race(3, 5).replace("return", "%unused = arith.constant 5 : i32\nreturn")
+    text = race(1, 5).replace("return", "%unused = arith.constant 5 : i32\nreturn")
     code, out, err = reduce(text, "--pipelines", "verify-structure", "canonicalize", "--", "opt")
     assert code == 0, err
     assert len(lines_of(out)) <= 5
@@ -180,11 +181,15 @@ def test_settings_of_the_project_count(reduce) -> None:
         (("--between", "", "--target a5", "--exit-code", "1"), "the whole condition"),
     ],
 )
-def test_refused(reduce, arguments: tuple[str, ...], message: str) -> None:
+def test_refused(arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any trial, so that no process is needed."""
+    monkeypatch.chdir(tmp_path)
     Path("page.html").write_text("<!DOCTYPE html>\n<html></html>\n")
-    code, out, err = reduce(long_program(1, 0), *arguments)
-    assert (code, out) == (2, ""), err
-    assert message in err
+    Path("long.pto").write_text(text := long_program(1, 0))
+    result = call(["pto", "reduce", "long.pto", *arguments])
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    assert message in result.stderr
+    assert Path("long.pto").read_text() == text
 
 
 @pytest.mark.parametrize(
