@@ -1,6 +1,7 @@
 """Set-up of all tests: which package is tested, how hypothesis runs, that Ctrl-C works, and snapshots of text."""
 
 import difflib
+import gc
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.nodeid.removeprefix("tests/")
         if place.startswith(ABOUT_ACCELERATIONS) and not place.startswith(("accel/test_plain", "accel/test_private")):
             item.add_marker(pytest.mark.skip(reason="PTO_PLAIN disables what it tests"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What is collected stays until the end: the collector need not look at these millions of objects again. It finds
+    the garbage of tests later, as it does in processes of our own."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,9 +24,16 @@ def knots(number: int) -> list[weakref.ref[Knot]]:
 
 
 @pytest.fixture(autouse=True)
-def unfrozen(monkeypatch: pytest.MonkeyPatch) -> None:
+def unfrozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The collector as Python has it, not as all tests share it."""
     monkeypatch.setattr(collector._Aside, "count", 0)
     monkeypatch.setattr(collector._Aside, "shared", False)
+    before = gc.get_threshold()
+    gc.unfreeze()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
+    gc.freeze()
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,10 @@ def read(path: Path) -> Iterator[Kernel]:
         )
 
 
-def kernels(folder: Path = FOLDER) -> list[Kernel]:
+@cache
+def kernels(folder: Path = FOLDER) -> tuple[Kernel, ...]:
     """All kernels of a folder and the folders in it, by path."""
-    return [kernel for path in sorted(folder.rglob("*.pto")) for kernel in read(path)]
+    return tuple(kernel for path in sorted(folder.rglob("*.pto")) for kernel in read(path))
 
 
 def faulty(folder: Path = FOLDER) -> list[Kernel]:
