@@ -10,8 +10,7 @@ SERVER_VARIABLE, SERVER_OPTION = "PTO_SERVER", "--server"
 
 PROGRAM_ONLY = (
     *("entry", "format", "blocks", "windows", "arguments", "outputs", "expectations", "rtol", "atol", "profile"),
-    *("emit_python", "report", "trace", "trace_costs"),
-    *("fix", "listing", "auto", "seed", "init_launch", "reference", "debug", "compare"),
+    *("emit_python", "fix", "listing", "auto", "seed", "init_launch", "reference", "debug", "compare"),
     "show_compile",
 )
 """Parameters that a launch file says itself, or that look at one run."""

@@ -47,7 +47,7 @@ def run_launches(ctx: click.Context, paths: tuple[str, ...], given: dict[str, An
     color = wants_color(given["color"])
     many = len(files) > 1 or os.path.isdir(paths[0])
     settings = settings_of(ctx, given, many)
-    alone = ("record", "html", "cycles")
+    alone = ("record", "html", "trace", "report", "cycles")
     for name in alone if many or given["cluster"] or given["results"] or _has_sweep(files) else ():
         if name in stated:
             text = "goes with a single launch file, and one without a sweep"

@@ -140,7 +140,7 @@ def test_what_does_not_go_together(pto_run, files: Path):
 
 
 def test_launch_files_under_sanitizers(pto_run, files: Path):
-    """Each launch is instrumented; the comments of the program count, the report and the timeline are for one run."""
+    """Each launch is instrumented; the comments of the program count, the report is that of one launch file."""
     for name in ("good", "race"):
         (files / f"{name}.launch.toml").write_text('entry = "k"\n[arguments]\na = "ones:f32:64"\nb = "zeros:f32:64"\n')
     assert pto_run.raw("good.launch.toml", "--sanitize").code == 0
@@ -149,4 +149,6 @@ def test_launch_files_under_sanitizers(pto_run, files: Path):
     both = pto_run.raw(".", "--sanitize")
     assert both.code == 3 and "1 passed" in both.out + both.err and "1 found" in both.out + both.err
     assert pto_run.raw("race.launch.toml").code == 0
-    assert pto_run.raw("good.launch.toml", "--sanitize", "--report", "r.json").code == 2
+    assert pto_run.raw("race.launch.toml", "--sanitize", "--report", "r.json").code == 3
+    assert "race-raw" in [one["rule"] for one in json.loads((files / "r.json").read_text())["diagnostics"]]
+    assert pto_run.raw(".", "--sanitize", "--report", "r.json").code == 2

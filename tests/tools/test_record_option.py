@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,6 +102,20 @@ def test_each_launch_of_a_file_has_its_own(tmp_path: Path) -> None:
     assert len(found[0]) == len(found[1]) > 0
 
 
+def test_findings_and_timelines_of_each_launch_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "t.launch.toml"
+    (tmp_path / "race.pto").write_text((FAULTY / "race.pto").read_text(encoding="utf-8"), encoding="utf-8")
+    file.write_text(TWICE.format(program="race.pto"), encoding="utf-8")
+    code, output = run(file, "--trace", tmp_path / "run.json")
+    assert code == 0, output
+    for number in (1, 2):
+        assert json.loads((tmp_path / f"run-{number}.json").read_text())["traceEvents"]
+    code, output = run(file, "--sanitize", "--report", tmp_path / "found.sarif")
+    assert code == 3, output
+    [found] = json.loads((tmp_path / "found-1.sarif").read_text())["runs"]
+    assert [one["ruleId"] for one in found["results"]] == ["race-war"]
+
+
 def test_a_group_leaves_one_recording(tmp_path: Path) -> None:
     from group_programs import cube, module, vector
 
@@ -138,7 +153,7 @@ arguments = {{ a = "ones:f32:64", b = "b" }}
 """
 
 
-@pytest.mark.parametrize("option", ["--record", "--html"])
+@pytest.mark.parametrize("option", ["--record", "--html", "--trace"])
 def test_launches_that_leave_nothing_are_reported(tmp_path: Path, option: str) -> None:
     (tmp_path / "race.pto").write_text((FAULTY / "race.pto").read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "t.launch.toml").write_text(TASKS.format(program="race.pto"), encoding="utf-8")

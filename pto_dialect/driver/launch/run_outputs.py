@@ -1,5 +1,5 @@
-"""Recordings and pages of the launches of a file: each launch has its own. Source: docs/report.md,
-"A run that fails".
+"""Recordings, pages, timelines and findings of the launches of a file: each launch has its own. Source:
+docs/report.md, "A run that fails".
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from .prepared import Prepared
 
 
+_FILES = ("record", "html", "trace", "report")
+"""Files that each run leaves."""
+
+
 def has_run_output(request: Sanitizing | None) -> bool:
-    """True where each launch is to leave a recording or a page."""
-    return request is not None and (request.record is not None or request.html is not None)
+    """True where each launch is to leave a file about its run."""
+    return request is not None and any(getattr(request, name) is not None for name in _FILES)
 
 
 def is_observed(request: Sanitizing | None) -> bool:
@@ -37,11 +41,13 @@ def check_run_outputs(plans: Sequence[Plan], request: Sanitizing | None) -> str 
     if not is_observed(request):
         return None
     assert request is not None
-    option = "--record" if request.record is not None else "--html" if request.html is not None else "--cycles"
+    option = next((f"--{name}" for name in _FILES if getattr(request, name) is not None), "--cycles")
     if plans[0].steps[0].task is not None:
         return f"{option} does not go with tasks; [[launch]] tables instead run in the order of the file"
     if request.cycles is not None and plans[0].rank is not None:
         return "--cycles times the run of one rank; it does not go with ranks"
+    if request.trace is not None and plans[0].rank is not None:
+        return "--trace shows the run of one rank; --html and --record keep all of them"
     for rank, plan in enumerate(plans):
         for step, first in zip(plan.steps, plans[0].steps, strict=True):
             if _functions(step) != _functions(first):
@@ -67,7 +73,7 @@ def outputs_of_launch(request: Sanitizing | None, number: int, count: int) -> Sa
     index."""
     if request is None or count < 2 or not has_run_output(request):
         return request
-    return replace(request, record=_numbered(request.record, number), html=_numbered(request.html, number))
+    return outputs_of_function(request, number, count)
 
 
 def outputs_of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
@@ -75,7 +81,7 @@ def outputs_of_function(request: Sanitizing | None, number: int, count: int) -> 
     own."""
     if request is None or count < 2:
         return request
-    paths = {field: _numbered(getattr(request, field), number) for field in ("record", "html", "trace", "report")}
+    paths = {name: _numbered(getattr(request, name), number) for name in _FILES}
     return replace(request, **paths)
 
 
