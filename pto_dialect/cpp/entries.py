@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from .errors import TranslationError
-from .launches import RUNTIME_ENTRIES, instance_of, is_template, kernel_names
+from .launches import RUNTIME_ENTRIES, instance_of, is_template, kernel_names, procedure_names
 from .llvm.reader import Module
 
 _ENTRY, _DEVICE = "pto.entry", "pto.device"
@@ -39,8 +39,13 @@ def find_entries(modules: Sequence[Module], entry: str | None, sources: Mapping[
             example = instance_of(templates[0], sources.values())
             help = f"nothing in the file launches it; give its arguments, for example --entry '{example}'"
             raise TranslationError(f"the kernel {templates[0]} is a template", help=help)
-        raise TranslationError("the file has no kernel", help="mark a function __global__, or name one with --entry")
+        raise TranslationError("the file has no kernel", help=_how_to_name_one(sources))
     return names
+
+
+def _how_to_name_one(sources: Mapping[str, str]) -> str:
+    functions = next(filter(None, map(procedure_names, sources.values())), [])
+    return f"mark a function __global__, or {list_of(functions) or 'name one with --entry'}"
 
 
 def _kernels(module: Module) -> list[str]:

@@ -36,6 +36,7 @@ _TEMPLATE_LIMIT = 2000
 _TEMPLATE = re.compile(r"\btemplate\s*<([^<>]*)")
 
 _WORD = re.compile(r"\w+")
+_PROCEDURE = re.compile(r"^[^\n;{}()#=]*\bvoid\s+([A-Za-z_]\w*)\s*\([^;{}()]*\)\s*\{", re.MULTILINE)
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(\w+)\s*\(")
 _SWITCHES = {
     "vector": frozenset({"__DAV_VEC__", "__DAV_C220_VEC__", "__DAV_C310_VEC__"}),
@@ -135,6 +136,12 @@ def _has_code_for_others(text: str) -> bool:
 def kernel_names(text: str) -> list[str]:
     """The functions that a text declares as kernels, templates too."""
     return list(dict.fromkeys(_KERNEL.findall(without_comments(text))))
+
+
+def procedure_names(text: str) -> list[str]:
+    """The functions with a body and without a result that a text has, without templates."""
+    found = dict.fromkeys(_PROCEDURE.findall(without_comments(text)))
+    return [name for name in found if not is_template(name, text)]
 
 
 def are_called(text: str) -> bool:

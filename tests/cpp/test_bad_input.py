@@ -147,6 +147,12 @@ FILES = {
         None,
         [(1, 1, "the file has no kernel", "mark a function __global__, or name one with --entry")],
     ),
+    "functions that are no kernels": (
+        "inline void one(__gm__ float *x) {}\n// void two() {}\nvoid three(); void\nfour() {}\n"
+        "template <typename T>\nvoid five(T *x) {\n}\nvoid six(int n)\n{\n}\n",
+        None,
+        [(1, 1, "the file has no kernel", "mark a function __global__, or name one: --entry one, --entry six")],
+    ),
     "a template without arguments": (
         "template <typename T>\n__global__ AICORE void k(__gm__ T *x) {}\n",
         "k",
