@@ -72,7 +72,7 @@ class Generator:
         self.locals: dict[Operation, str] = {}
         self.held: dict[SSAValue, Expr] = {}
         self.popped: dict[object, list[SSAValue]] = {}
-        self._undefines = self.variant.undefines or self.options.fill == "poison"
+        self.undefines = self.variant.undefines or self.options.fill == "poison"
         self._undefined: tuple[SSAValue, ...] = ()
         self._forms: dict[PtoOp, OperationForm] = {}
 
@@ -291,7 +291,7 @@ class Generator:
     def _instruction(self, op: Operation) -> None:
         """Writes one operation without its synchronization; tiles that it leaves with undefined contents are
         overwritten."""
-        self._undefined = self._undefined_tiles(op) if self._undefines and isinstance(op, PtoOp) else ()
+        self._undefined = self._undefined_tiles(op) if self.undefines and isinstance(op, PtoOp) else ()
         self.generate(op, self)
         if self._undefined and isinstance(op, PtoOp):
             self.call(nothing, pipe=self.pipe(op))

@@ -57,22 +57,20 @@ def merge_sort(
 
 def _merged(lists: list[Array], size: int, dtype: np.dtype[Any], stop: bool) -> tuple[Array, list[int]]:
     scores = [np.ascontiguousarray(part[:, :size]).view(dtype).reshape(-1) for part in lists]
-    order, counts = merge_order(scores, stop=stop)
+    order, counts = merge_order(scores, stop)
     return np.concatenate(lists)[order], counts.tolist()
 
 
-def merge_order(scores: Sequence[Array], capacity: int | None = None, stop: bool = False) -> tuple[Array, Array]:
+def merge_order(scores: Sequence[Array], stop: bool = False) -> tuple[Array, Array]:
     """Returns the order in which a merge takes the elements of lists, which are numbered consecutively through all of
     them, and how many it takes from each: the largest of the heads of the lists, of equal ones that of the first list.
-    It takes at most ``capacity`` and, with ``stop``, no more when a list that was not empty is exhausted."""
+    With ``stop`` it takes no more when a list that was not empty is exhausted."""
     keys = np.concatenate([falling(part) for part in scores])
     origin = np.repeat(np.arange(len(scores)), [part.size for part in scores])
-    order = np.argsort(-keys, kind="stable")[:capacity]
+    order = np.argsort(-keys, kind="stable")
     if stop:
-        ends = [np.flatnonzero(origin[order] == number) for number, part in enumerate(scores) if part.size]
-        last = [part.size for part in scores if part.size]
-        done = [int(positions[-1]) + 1 for positions, size in zip(ends, last, strict=True) if positions.size == size]
-        order = order[: min(done, default=order.size)]
+        ends = [int(np.flatnonzero(origin[order] == number)[-1]) for number, part in enumerate(scores) if part.size]
+        order = order[: min(ends, default=order.size - 1) + 1]
     return order, np.bincount(origin[order], minlength=len(scores))
 
 

@@ -22,7 +22,7 @@ from pto_dialect.targets.backend import SORT_FILLERS
 
 from ..registry import kernel
 from .generate import integer_attribute
-from .operands import AnyTile, region, tile_format, tile_operand
+from .operands import AnyTile, in_row_order, region, tile_format, tile_operand
 
 _STATE = Expr("core.state")
 _MERGED_LISTS = 4
@@ -112,22 +112,24 @@ class MergeBlocks:
 
 
 class MergeLists:
-    """Merges two to four sorted rows into one, as far as it fits; ``counts`` receives the number of records from each
-    row.
+    """Merges two to four sorted rows into one; ``counts`` receives the number of records from each row, whatever part
+    of the merge dst has room for.
 
-    ``exhausted`` stops as soon as one row is empty.
+    ``exhausted`` stops as soon as one row is empty. All columns of dst are copied from the scratch tile, so with
+    ``undefines`` those after the merged records are undefined.
     """
 
     label = "tmrgsort"
 
-    def __init__(self, fmt: Format, exhausted: bool) -> None:
+    def __init__(self, fmt: Format, exhausted: bool, undefines: bool = False) -> None:
         self.fmt = fmt
         self.exhausted = exhausted
+        self.undefines = undefines
 
     def merge(self, lists: Sequence[Array], capacity: int) -> tuple[Array, Array]:
-        """Returns the merged records, at most ``capacity``, and the number taken from each list."""
-        order, counts = merge_order([scores_of(records, self.fmt) for records in lists], capacity, self.exhausted)
-        return np.concatenate(lists)[order], np.pad(counts, (0, _MERGED_LISTS - counts.size))
+        """Returns the merged records, at most ``capacity``, and the number that the merge took from each list."""
+        order, counts = merge_order([scores_of(records, self.fmt) for records in lists], self.exhausted)
+        return np.concatenate(lists)[order[:capacity]], np.pad(counts, (0, _MERGED_LISTS - counts.size))
 
     def __call__(self, dst: AnyTile, counts: Any, state: dict[Any, Any], *sources: AnyTile) -> None:
         """Merges ``sources`` into ``dst``. The number of records from each goes to ``counts``, where it is large
@@ -135,6 +137,9 @@ class MergeLists:
         capacity = dst.valid_cols * self.fmt.bytes // RECORD
         merged, taken = self.merge([records_of(tile, self.fmt) for tile in sources], capacity)
         dst.write(merged.view(self.fmt.storage).reshape(1, -1))
+        start = in_row_order(dst) if self.undefines else None
+        if start is not None and merged.nbytes < dst.valid_cols * self.fmt.bytes:
+            start.arena.undefine(start.offset + merged.nbytes, start.offset + dst.valid_cols * self.fmt.bytes)
         state["vms4"] = tuple(taken.tolist())
         if isinstance(counts, np.ndarray) and counts.size == _MERGED_LISTS:
             counts[...] = taken.astype(np.uint16).astype(counts.dtype).reshape(counts.shape)
@@ -172,7 +177,7 @@ def tmrgsort(op: PtoOp, g: Generator) -> None:
     if counts is None and len(op.results) > 1:
         counts = op.results[1]
         g.define(counts, f"{g.argument(no_counts)}()")
-    merge = MergeLists(fmt, bool(integer_attribute(op, "exhausted", 0)))
+    merge = MergeLists(fmt, bool(integer_attribute(op, "exhausted", 0)), g.undefines)
     g.call(merge, dst, counts, _STATE, *sources, pipe=pipe)
 
 

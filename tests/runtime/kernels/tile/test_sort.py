@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tile_run_helpers import DTYPES, run, tile
+from sanitize_programs import diagnostics
+from tile_run_helpers import DTYPES, program, run, tile
 from tile_values import same
 
 from pto_dialect.runtime.kernels.tile.sort import MergeLists, make_records, scores_of
@@ -165,10 +166,33 @@ def test_merged_records_and_counts(parts: list[list[float]], room: int, exhauste
         found, positions = zip(*part, strict=True)
         arrays.append(make_records(np.array(found, np.float32), np.array(positions, np.uint32)))
     merged, counts = MergeLists(fmt, exhausted).merge(arrays, room)
-    wanted, taken = merge_by_hand(lists, room, exhausted)
+    wanted = merge_by_hand(lists, room, exhausted)[0]
     assert scores_of(merged, fmt).tolist() == [record[0] for record in wanted]
     assert (merged >> np.uint64(32)).tolist() == [record[1] for record in wanted]
+    # The merge goes to the scratch tile, whose size does not limit it.
+    taken = merge_by_hand(lists, sum(map(len, lists)), exhausted)[1]
     assert counts.tolist() == taken + [0] * (4 - len(taken))
+
+
+@pytest.mark.parametrize(
+    ("exhausted", "room", "is_filled"), [(True, 80, False), (True, 8, True), (False, 80, False), (False, 72, True)]
+)
+def test_columns_after_the_merged_records_are_those_of_the_scratch_tile(
+    exhausted: bool, room: int, is_filled: bool
+) -> None:
+    """They are not initialized then, whatever the destination held before."""
+    lists = [sorted_list(np.random.default_rng(46), count, "f32") for count in (32, 40)]
+    tiles = [tile(name, "f32", as_row(x, "f32", 80), (1, 2 * len(x))) for name, x in zip("ab", lists, strict=True)]
+    text = program(
+        f"%ex = arith.constant dense<0> : vector<4xi16>\n"
+        f"pto.tmrgsort ins(%a, %b, %t {{exhausted = {str(exhausted).lower()}}} : {{a}}, {{b}}, {{t}}) "
+        f"outs(%d, %ex : {{d}}, vector<4xi16>)",
+        (*tiles, tile("d", "f32", np.ones((1, 160)), (1, 2 * room)), tile("t", "f32", np.zeros((1, 160)))), {},
+    )  # fmt: skip
+    values = [item.data.reshape(-1).copy() for item in tiles] + [np.ones(160, np.float32), np.zeros(160, np.float32)]
+    stores = [number for number, line in enumerate(text.splitlines(), 1) if "tstore ins(%full_d" in line]
+    found = [item.span.line for item in diagnostics(text, values) if item.rule == "mem-uninit" and item.span]
+    assert any(line in stores for line in found) != is_filled
 
 
 def test_blocks_that_do_not_fall_are_merged_by_what_they_have_in_front() -> None:
