@@ -191,8 +191,8 @@ class Window:
 
 
 def _sizes(writer: Writer, source: Tile, dst: Tile, conversion: Conversion, window: Window) -> tuple[Number, Number]:
-    """Rows and columns that are written."""
-    if window.of_source:
+    """Rows and columns that are written, to both vector cores together."""
+    if window.of_source or enumerator(writer.anchor, "accToVecMode").startswith("dual"):
         return source.rows, source.cols
     if not (window.whole and dst.type.loc == "mat" and dst.kind == "NZ"):
         rows, cols = dst.rows, dst.cols

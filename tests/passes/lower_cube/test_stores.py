@@ -206,6 +206,22 @@ def test_halves_for_both_vector_cores_are_plain_rows(layout, attributes, reason,
     assert refusals(found) == [f"pto.tmov: {reason.format(f'split_{half}')}"]
 
 
+@pytest.mark.parametrize("half", ["m", "n"])
+def test_halves_in_tiles_of_their_size(half):
+    """The first of both vector cores."""
+    rows, cols = (16, 64) if half == "m" else (32, 32)
+    found = sums(32, 64, "f16")
+    found.view("vc", "c", (rows, cols), (cols, 1))
+    found.tile("v", "vec", rows, cols, "f32")
+    found.op("tmov", "s", to="v", more=f" {{accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_{half}>}}")
+    found.op("tstore", "v", to="vc")
+    arrays, product = operands(32, 64, "f16", "f32")
+    arrays["c"] = np.zeros((rows, cols), np.float32)
+    module, result = lowered(found, **arrays)
+    assert np.array_equal(result["c"], product[:rows, :cols])
+    assert "mte_l0c_ub" in instructions(module)
+
+
 def test_sums_that_are_added_to_memory():
     found = sums(32, 32, "f16")
     found.view("vc", "c", (32, 32), (32, 1))

@@ -35,6 +35,16 @@ FIRST = "single_mode_vec0"
 SECOND = "single_mode_vec1"
 _COLUMNS = 32
 """The number of columns that are divided into two halves is a multiple of this."""
+_FRACTAL = 16
+"""The columns of a block of the accumulators."""
+
+AnyTile = Tile | ValueTile
+
+
+def check_window(tile: AnyTile, row: int, col: int, rows: int, cols: int) -> None:
+    """Raises ``Fault`` ``extract-bounds`` for a window that leaves ``tile``."""
+    if row < 0 or col < 0 or row + rows > tile.rows or col + cols > tile.cols:
+        raise Fault("extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {tile.rows}x{tile.cols}")
 
 
 class TileMove(Protocol):
@@ -70,10 +80,10 @@ class MoveToCores:
         if self.mode == SECOND:
             self.move(source, tiles[1], row, col, *scales)
             return
-        rows, cols = source.valid_rows, source.valid_cols
-        if self.move.mode == "extract":
-            rows, cols = dst.valid_rows, dst.valid_cols
         by_rows = self.mode == "dual_mode_split_m"
+        rows, cols = self._region(source, dst)
+        if self.move.mode == "extract":
+            check_window(source, row, col, rows, cols)
         if by_rows and rows % 2:
             raise Fault("fixp-ub-split-m-even", f"split_m of {rows} rows")
         if not by_rows and cols % _COLUMNS:
@@ -86,8 +96,14 @@ class MoveToCores:
             half = source.window(*first, height, width, height, width)
             self.move.insert(half, tile, *start)
 
-
-AnyTile = Tile | ValueTile
+    def _region(self, source: Tile, dst: Tile) -> tuple[int, int]:
+        """Returns the rows and columns that both cores get together: the valid region of the source, in blocks all rows
+        of the tile and whole blocks of columns."""
+        rows, cols = source.valid_rows, source.valid_cols
+        if dst.layout.kind != "NZ":
+            return rows, cols
+        block = _FRACTAL if self.mode == "dual_mode_split_m" else _COLUMNS
+        return source.rows, min(round_up(cols, block), source.cols)
 
 
 def converted(values: Array, source: AnyTile, dst: AnyTile) -> Array:
@@ -187,10 +203,7 @@ class Move:
         if self.mode == "move" and self.convert is None and (_same_bytes(source, dst) or _same_elements(source, dst)):
             return
         if self.mode == "extract":
-            if row < 0 or col < 0 or row + rows > source.rows or col + cols > source.cols:
-                raise Fault(
-                    "extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {source.rows}x{source.cols}"
-                )
+            check_window(source, row, col, rows, cols)
             if isinstance(source, Tile):
                 raw = source.view.window(row, col, rows, cols).read(rows, cols)
             else:
@@ -219,8 +232,7 @@ class Move:
         """Writes all of ``source`` into ``dst`` from (row, col) on."""
         values = self._value(source.read(), source, dst, scalar, table)
         rows, cols = values.shape
-        if row < 0 or col < 0 or row + rows > dst.rows or col + cols > dst.cols:
-            raise Fault("extract-bounds", f"{rows}x{cols} at ({row}, {col}) leaves the tile {dst.rows}x{dst.cols}")
+        check_window(dst, row, col, rows, cols)
         if isinstance(dst, Tile):
             dst.view.window(row, col, rows, cols).write(values)
         else:

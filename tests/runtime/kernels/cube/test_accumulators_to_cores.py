@@ -16,22 +16,28 @@ ROWS, COLS = 32, 64
 MODES = ["single_mode_vec0", "single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"]
 
 
-def vec(rows: int, cols: int, valid: str = "") -> str:
-    return f"!pto.tile_buf<vec, {rows}x{cols}xf32{valid}>"
+def acc(valid: str) -> str:
+    return ACC.replace("xf32", f"xf32, valid={valid}")
 
 
-def moved(op: str, mode: str, dst: str, place: tuple[int, int] | None, source: np.ndarray) -> list[np.ndarray]:
+def vec(rows: int, cols: int) -> str:
+    return f"!pto.tile_buf<vec, {rows}x{cols}xf32>"
+
+
+def moved(
+    op: str, mode: str, dst: str, place: tuple[int, int] | None, source: np.ndarray, tile: str = ACC
+) -> list[np.ndarray]:
     """Both unified buffers after a move into a tile at their beginning, as 32-bit floats."""
     at, kinds = (f", %c{place[0]}, %c{place[1]}", ", index, index") if place else ("", "")
     body = (
         (
             f"%d = pto.alloc_tile addr = %n0 : {dst}\n"
-            f"pto.{op} ins(%c{at} : {ACC}{kinds}) outs(%d : {dst}) {{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}"
+            f"pto.{op} ins(%c{at} : {tile}{kinds}) outs(%d : {dst}) {{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}"
         )
         .replace("%c :", "%acc :")
         .replace("%c,", "%acc,")
     )
-    return [buffer.view(np.float32) for buffer in run_on_cube(body, {"acc": (ACC, source)})]
+    return [buffer.view(np.float32) for buffer in run_on_cube(body, {"acc": (tile, source)})]
 
 
 def numbers() -> np.ndarray:
@@ -63,8 +69,34 @@ def test_whole_tiles(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_windows_of_the_accumulators(mode: str) -> None:
+    """One core gets the valid region of its tile, both cores together get that of the accumulators."""
+    rows, cols = (8, 32) if mode.endswith("m") else (16, 16) if mode.endswith("n") else (16, 32)
     wanted = parts(numbers()[16:32, 16:48], mode)
-    check(moved("textract", mode, vec(16, 32), (16, 16), numbers()), wanted, (16, 32), (0, 0))
+    check(moved("textract", mode, vec(rows, cols), (16, 16), numbers(), acc("16x32")), wanted, (rows, cols), (0, 0))
+
+
+@pytest.mark.parametrize("mode", MODES[2:])
+def test_halves_come_from_inside_the_accumulators(mode: str) -> None:
+    with pytest.raises(ProgramError, match=r"16x32 at \(16, 48\) leaves the tile 32x64") as caught:
+        moved("textract", mode, vec(16, 16), (16, 48), numbers(), acc("16x32"))
+    assert caught.value.rule == "extract-bounds"
+
+
+@pytest.mark.parametrize("mode", MODES[2:])
+def test_halves_in_tiles_of_their_size(mode: str) -> None:
+    rows, cols = (16, 64) if mode.endswith("m") else (32, 32)
+    check(moved("tmov", mode, vec(rows, cols), None, numbers()), parts(numbers(), mode), (rows, cols), (0, 0))
+
+
+@pytest.mark.parametrize("mode", MODES[2:])
+def test_halves_in_blocks(mode: str) -> None:
+    """All rows of the accumulators and whole blocks of columns are divided, whatever is valid."""
+    rows, cols = (16, 48) if mode.endswith("m") else (32, 32)
+    dst = vec(rows, cols).replace(">", ", blayout=col_major, slayout=row_major>")
+    cores = moved("tmov", mode, dst, None, numbers(), acc("20x40"))
+    for memory, part in zip(cores, parts(numbers()[:, : 48 if mode.endswith("m") else 64], mode), strict=True):
+        blocks = part.reshape(rows, cols // 8, 8).transpose(1, 0, 2)
+        assert (memory[: rows * cols] == blocks.reshape(-1)).all()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -75,9 +107,9 @@ def test_windows_of_the_destination(mode: str) -> None:
 
 def test_halves_are_whole() -> None:
     with pytest.raises(ProgramError, match="split_m of 15 rows"):
-        moved("textract", "dual_mode_split_m", vec(16, 32, ", valid=15x32"), (0, 0), numbers())
+        moved("textract", "dual_mode_split_m", vec(16, 32), (0, 0), numbers(), acc("15x32"))
     with pytest.raises(ProgramError, match="split_n of 24 columns"):
-        moved("textract", "dual_mode_split_n", vec(16, 32, ", valid=16x24"), (0, 0), numbers())
+        moved("textract", "dual_mode_split_n", vec(16, 32), (0, 0), numbers(), acc("16x24"))
 
 
 @pytest.mark.parametrize("mode", MODES[1:])
