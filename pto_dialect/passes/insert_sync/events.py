@@ -209,11 +209,11 @@ def _unite_slots(flags: list[Flag], sequence: Sequence) -> bool:
     pair = _nearest(rotating, lambda one, other: _slots_of(one) == _slots_of(other))
     if pair is None:
         return False
-    united = _united(*pair)
-    one, _ = pair
-    united.chosen, united.slot, united.count = one.chosen, one.slot, one.count
-    united.ring, united.about = one.ring, one.about
-    _replace(sequence, pair, united)
+    one, other = pair
+    new = united(one, other, one.shared or other.shared or TOO_MANY)
+    new.chosen, new.slot, new.count = one.chosen, one.slot, one.count
+    new.ring, new.about = one.ring, one.about
+    replace_flags(sequence, pair, (new,))
     return True
 
 
@@ -227,11 +227,12 @@ def _unite(flags: list[Flag], sequence: Sequence) -> None:
     """Makes two flags one, or, where they lie in different regions, the last one a barrier of all pipes."""
     pair = _nearest(flags, lambda one, other: True)
     if pair is not None:
-        _replace(sequence, pair, _united(*pair))
+        one, other = pair
+        replace_flags(sequence, pair, (united(one, other, one.shared or other.shared or TOO_MANY),))
         return
     last = next((flag for flag in reversed(flags) if not flag.carried), flags[-1])
     last.sequence.full.add(last.before)
-    _replace(sequence, (last,), None)
+    replace_flags(sequence, (last,), ())
 
 
 def _nearest(flags: list[Flag], match: Callable[[Flag, Flag], bool]) -> Pair | None:
@@ -250,7 +251,7 @@ def _nearest(flags: list[Flag], match: Callable[[Flag, Flag], bool]) -> Pair | N
     return best[1:] if best is not None else None
 
 
-def _united(one: Flag, other: Flag) -> Flag:
+def united(one: Flag, other: Flag, shared: str) -> Flag:
     """A flag that is set after what both are set after, and waited for before what both are waited for before."""
     return Flag(
         one.source,
@@ -259,19 +260,20 @@ def _united(one: Flag, other: Flag) -> Flag:
         min(one.before, other.before),
         one.sequence,
         one.carried,
-        shared=one.shared or other.shared or TOO_MANY,
+        shared=shared,
         about_slots=one.about_slots and other.about_slots,
     )
 
 
-def _replace(sequence: Sequence, old: tuple[Flag, ...], new: Flag | None) -> None:
+def replace_flags(sequence: Sequence, old: tuple[Flag, ...], new: tuple[Flag, ...]) -> None:
+    """Replaces ``old`` by ``new``, all of them flags of one sequence, which ``sequence`` has or is."""
     for loop in _loops(sequence):
         if any(flag in loop.carried for flag in old):
-            loop.carried = [flag for flag in loop.carried if flag not in old] + ([new] if new is not None else [])
+            loop.carried = [flag for flag in loop.carried if flag not in old] + [*new]
     for flag in old:
         flag.sequence.remove(flag)
-    if new is not None:
-        new.sequence.add(new)
+    for flag in new:
+        flag.sequence.add(flag)
 
 
 def _loops(sequence: Sequence) -> list[Loop]:

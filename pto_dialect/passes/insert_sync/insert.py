@@ -137,6 +137,9 @@ class Solver:
                 assign_event_ids(sequence, reader, reader.used, is_lock)
                 assign_lock_ids(sequence, set().union(*reader.used.values()))
             else:
+                from .fewer import unite_flags  # deferred: start-up
+
+                unite_flags(sequence, profile.arch)
                 assign_event_ids(sequence, reader, reader.used)
             sequences.append(sequence)
         self._solved[function] = sequences

@@ -211,14 +211,15 @@ def test_what_is_not_followed_is_an_error_and_nothing_changes():
 
 
 def test_more_flags_than_numbers_become_fewer():
-    """Ten loads that are all under way before the first is used."""
+    """Ten loads that are all under way before the first is used. What is done with a tile takes as long as a load, so
+    that a flag for two loads would cost time."""
     tile = "!pto.tile_buf<vec, 16x16xf32>"
     lines = list(HEAD)
     for number in range(10):
         lines += [f"%w{number} = arith.constant {4096 + 1024 * number} : i64"]
         lines += [f"%t{number} = pto.alloc_tile addr = %w{number} : {tile}"]
     lines += [load("p", f"t{number}") for number in range(10)]
-    lines += [add(f"t{number}", f"t{number}", "z") for number in range(10)]
+    lines += [add(f"t{number}", f"t{number}", "z") for number in range(10) for _ in range(5)]
     text = kernel(*lines, store("z", "q"))
     words = outline(text)
     assert sum(word.startswith("set MTE2>V") for word in words) == 8

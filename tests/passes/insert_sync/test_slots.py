@@ -374,11 +374,12 @@ def test_an_index_that_the_iterations_of_two_loops_decide() -> None:
 
 
 def test_dependences_without_ids_of_their_own() -> None:
-    """Ten loads, and a sum with each tile: the first sum need not wait for the last load."""
+    """Ten loads, and sums with each tile that take as long as its load: the first sum need not wait for the last
+    load."""
     tiles = [f"%at_{n} = arith.constant {8192 + 1024 * n} : i64" for n in range(10)]
     tiles += [f"%t{n} = pto.alloc_tile addr = %at_{n} : {TILE}" for n in range(10)]
     loads = [load("p", f"t{n}") for n in range(10)]
-    sums = [add(f"t{n}", f"t{n}", f"t{n}") for n in range(10)]
+    sums = [add(f"t{n}", f"t{n}", f"t{n}") for n in range(10) for _ in range(5)]
     text = rotating(*tiles, *loads, *sums, store("t0", "q"))
     found = remarks(text)
     assert found
