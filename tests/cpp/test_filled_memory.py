@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import pto_dialect
 from run_lines import run_command
 
 KERNEL = """\
@@ -94,3 +96,29 @@ def test_load_completes_the_last_32_bytes_of_a_row_of_l1(columns: int, rule: str
     """Rows have two units of 32 bytes; a load of 16 columns or fewer leaves the second one as it was."""
     code, found = run(tmp_path, CUBE=f"{NARROW.replace('COLUMNS', str(columns))}; {LOADED}")
     assert (code, found.count("[mem-uninit]")) == (3 if rule else 0, 1 if rule else 0), found
+
+
+WITHOUT_ADDRESS = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+
+extern "C" __global__ AICORE void kernel(__gm__ float *in)
+{
+    using Tensor = GlobalTensor<float, Shape<1, 1, 1, 16, 224>, Stride<3584, 3584, 3584, 224, 1>>;
+    Tensor source(in);
+    Tile<TileType::Mat, float, 16, 256, BLayout::ColMajor, 16, 224, SLayout::RowMajor, 512> matrix;
+    TLOAD(matrix, source);
+    TFILLPAD(matrix, matrix);
+}
+"""
+
+
+def test_a_tile_without_an_address_is_filled_in_its_place() -> None:
+    """The filled tile states what fills it, the loaded one does not; both are the same bytes."""
+    text = pto_dialect.compile_cpp(WITHOUT_ADDRESS).text
+    [allocated] = re.findall(r"(%\w+) = pto.alloc_tile", text)
+    reshaped = re.search(rf"(%\w+) = pto.treshape {allocated} : .*-> !pto.tile_buf<[^>]*pad=1>", text)
+    assert reshaped is not None
+    window = re.search(rf"(%\w+) = pto.subview {reshaped[1]}\[", text)
+    assert window is not None
+    assert f"pto.tfillpad ins({window[1]} : " in text

@@ -218,10 +218,12 @@ class Handles:
         type_ = tile_type(tile, emitter)
         if type_ == base.type:
             return base
-        if not _is_part(tile, whole):
-            if tile.location != whole.location or tile_bytes(tile) != tile_bytes(whole):
-                emitter.fail("a tile without an address keeps its number of bytes", "assign addresses with TASSIGN")
-            type_of_all = tile_type(with_full_size(tile), emitter)
+        is_part = _is_part(tile, whole)
+        if not is_part and (tile.location != whole.location or tile_bytes(tile) != tile_bytes(whole)):
+            emitter.fail("a tile without an address keeps its number of bytes", "assign addresses with TASSIGN")
+        if not is_part or tile.pad != whole.pad:
+            of_all = whole._replace(pad=tile.pad) if is_part else tile
+            type_of_all = tile_type(with_full_size(of_all), emitter)
             text = f"pto.treshape {base.name} : {base.type} -> {type_of_all}"
             base = Named(emitter.define(text, "tile"), type_of_all)
             if type_ == type_of_all:
