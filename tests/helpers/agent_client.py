@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ Call = Callable[..., Awaitable[Any]]
 """Calls a request by its name with arguments by name; answers what the server does."""
 
 
-async def connected(folder: Path, use: Callable[[Any, Call], Awaitable[None]], *options: str) -> None:
-    """Starts the server for ``folder`` and lets ``use`` have the client and a function that calls requests."""
+@asynccontextmanager
+async def connection(folder: Path, *options: str) -> AsyncIterator[tuple[Any, Call]]:
+    """A server for ``folder`` while it lasts: the client, and a function that calls requests."""
     from mcp import Client, StdioServerParameters, stdio_client
 
     arguments = ["-c", CODE, "mcp", str(folder), *options]
@@ -33,7 +35,7 @@ async def connected(folder: Path, use: Callable[[Any, Call], Awaitable[None]], *
             assert json.loads(answer.content[0].text) == answer.structured_content  # pyright: ignore[reportAttributeAccessIssue]
             return answer.structured_content
 
-        await use(client, call)
+        yield client, call
 
 
 async def mended(call: Call, text: str) -> str:

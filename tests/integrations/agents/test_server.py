@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_client import ROOT, Call, connected, mended
+from agent_client import ROOT, Call, connection, mended
 from sampling import sampled
 from text_edits import applied
 
 from tests.driver.fixes.program_mistakes import program_mistakes
 
-anyio = pytest.importorskip("anyio", reason="the extra mcp is not installed")
+from_thread = pytest.importorskip("anyio.from_thread", reason="the extra mcp is not installed")
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 NAMES = {"check", "fix", "run", "sanitize", "explain", "search_operations", "reduce", "prove", "optimize"}
@@ -55,23 +55,42 @@ func.func @slow(%n: index) {
 """
 
 
-def served(folder: Path, use: Callable[[Any, Call], Awaitable[None]], *options: str) -> None:
-    anyio.run(partial(connected, folder, use, *options))
+Use = Callable[[Any, Call], Awaitable[None]]
+Served = Callable[[Use], None]
+"""Lets a function have the client of a server, and what calls its requests."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    inside = tmp_path / "kernels"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    outside = tmp_path_factory.mktemp("served")
+    inside = outside / "kernels"
     inside.mkdir()
-    (tmp_path / "secret.pto").write_text("secret words\n")
+    (outside / "secret.pto").write_text("secret words\n")
     (inside / "race.pto").write_text(RACE)
     (inside / "slip.pto").write_text(RACE.replace("pto.tadd", "pto.tad"))
-    (inside / "link.pto").symlink_to(tmp_path / "secret.pto")
-    (inside / "up").symlink_to(tmp_path)
+    (inside / "link.pto").symlink_to(outside / "secret.pto")
+    (inside / "up").symlink_to(outside)
     return inside
 
 
-def test_requests_are_listed_with_descriptions_and_hints(folder: Path) -> None:
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Served]:
+    """A server that is there for several uses."""
+    with (
+        from_thread.start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(connection(folder, *options)) as connected,
+    ):
+        yield lambda use: portal.call(use, *connected)
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[Served]:
+    """One server for all tests, as a client has it: its start takes as long as several requests."""
+    with serving(folder) as served:
+        yield served
+
+
+def test_requests_are_listed_with_descriptions_and_hints(served: Served) -> None:
     async def use(client: Any, call: Call) -> None:
         found = {one.name: one for one in (await client.list_tools()).tools}
         assert set(found) == NAMES
@@ -79,10 +98,10 @@ def test_requests_are_listed_with_descriptions_and_hints(folder: Path) -> None:
         assert {name for name, one in found.items() if not one.annotations.read_only_hint} == {"fix"}
         assert sum(len(one.model_dump_json()) for one in found.values()) < 20_000
 
-    served(folder, use)
+    served(use)
 
 
-def test_no_file_outside_is_read(folder: Path) -> None:
+def test_no_file_outside_is_read(served: Served) -> None:
     names = ("/etc/passwd", "../secret.pto", "link.pto", "up/secret.pto", "up/kernels/../secret.pto")
     requests = ("check", "fix", "run", "sanitize", "reduce", "prove", "optimize")
 
@@ -92,10 +111,10 @@ def test_no_file_outside_is_read(folder: Path) -> None:
             assert isinstance(told, str) and name in told, told
             assert "secret words" not in told and "Traceback" not in told
 
-    served(folder, use)
+    served(use)
 
 
-def test_wrong_requests_are_answered_with_a_reason(folder: Path) -> None:
+def test_wrong_requests_are_answered_with_a_reason(served: Served) -> None:
     async def use(client: Any, call: Call) -> None:
         for told, why in (
             (await call("check"), "give file or text"),
@@ -115,7 +134,7 @@ def test_wrong_requests_are_answered_with_a_reason(folder: Path) -> None:
             assert isinstance(told, str) and why in told, told
             assert "Traceback" not in told
 
-    served(folder, use)
+    served(use)
 
 
 def test_a_call_ends_at_its_limit(folder: Path) -> None:
@@ -123,22 +142,23 @@ def test_a_call_ends_at_its_limit(folder: Path) -> None:
         assert "ended by a limit" in await call("run", text=SLOW, arguments={"n": "1"})
         assert (await call("check", text=SLOW))["errors"] == 0
 
-    served(folder, use, "--seconds", "1")
+    with serving(folder, "--seconds", "1") as served:
+        served(use)
 
 
-def test_a_file_is_changed_only_on_request(folder: Path) -> None:
+def test_a_file_is_changed_only_on_request(folder: Path, served: Served) -> None:
     async def use(client: Any, call: Call) -> None:
-        before = (folder / "slip.pto").read_text()
+        (folder / "slip.pto").write_text(before := RACE.replace("pto.tadd", "pto.tad"))
         answer = await call("fix", file="slip.pto")
         assert applied(before, answer["edits"]) == RACE
         assert (answer["errors"], answer["written"], (folder / "slip.pto").read_text()) == (0, False, before)
         answer = await call("fix", file="slip.pto", write=True)
         assert (answer["written"], (folder / "slip.pto").read_text()) == (True, RACE)
 
-    served(folder, use)
+    served(use)
 
 
-def test_findings_of_a_run_have_edits_that_fix_it(folder: Path) -> None:
+def test_findings_of_a_run_have_edits_that_fix_it(served: Served) -> None:
     async def use(client: Any, call: Call) -> None:
         answer = await call("sanitize", file="race.pto", strict=True)
         assert {one["rule"] for one in answer["diagnostics"]} == {"race-raw", "race-waw"}
@@ -149,10 +169,10 @@ def test_findings_of_a_run_have_edits_that_fix_it(folder: Path) -> None:
         answer = await call("run", text=after, arguments={"p": "ones:f32:961"})
         assert (answer["exit_code"], answer["errors"]) == (0, 0)
 
-    served(folder, use)
+    served(use)
 
 
-def test_names_are_found_and_explained(folder: Path) -> None:
+def test_names_are_found_and_explained(served: Served) -> None:
     async def use(client: Any, call: Call) -> None:
         found = (await call("search_operations", question="matrix multiply"))["found"]
         assert found[0]["name"] == "pto.tmatmul"
@@ -162,21 +182,21 @@ def test_names_are_found_and_explained(folder: Path) -> None:
         assert "has no part 'sintax'" in str(await call("explain", name="tadd", part="sintax"))
         assert (await call("search_operations", question="qqqqq"))["found"] == []
 
-    served(folder, use)
+    served(use)
 
 
-def test_a_program_is_reduced_and_optimized(folder: Path) -> None:
+def test_a_program_is_reduced_and_optimized(served: Served) -> None:
     async def use(client: Any, call: Call) -> None:
-        answer = await call("reduce", file="slip.pto")
+        answer = await call("reduce", text=RACE.replace("pto.tadd", "pto.tad"))
         assert "pto.tad " in answer["program"] and answer["program"].count("\n") < 10
         answer = await call("optimize", file="race.pto", arguments={"p": "ones:f32:961"}, limit=2)
         assert "insert-sync" in answer["passes"] and answer["microseconds"] > 0
         assert "pto.wait_flag" in answer["program"]
 
-    served(folder, use)
+    served(use)
 
 
-def test_the_order_of_pipes_is_judged(folder: Path) -> None:
+def test_the_order_of_pipes_is_judged(served: Served) -> None:
     pytest.importorskip("islpy", reason="the extra prove is not installed")
 
     async def use(client: Any, call: Call) -> None:
@@ -184,10 +204,10 @@ def test_the_order_of_pipes_is_judged(folder: Path) -> None:
         assert answer["summary"] == {"proven": 0, "refuted": 1, "undecided": 0}
         assert answer["functions"][0]["witness"]["first"]["location"] == "race.pto:10:5"
 
-    served(folder, use)
+    served(use)
 
 
-def test_nine_of_ten_incorrect_programs_are_fixed_by_answers_alone(folder: Path) -> None:
+def test_nine_of_ten_incorrect_programs_are_fixed_by_answers_alone(served: Served) -> None:
     rows = sampled(program_mistakes()[::EVERY], 2)
     assert len(rows) >= 10
     failed: list[str] = []
@@ -198,7 +218,7 @@ def test_nine_of_ten_incorrect_programs_are_fixed_by_answers_alone(folder: Path)
             if text == row.wrong or (await call("check", text=text))["diagnostics"]:
                 failed.append(f"{row.program}: {row.title}")
 
-    served(folder, use)
+    served(use)
     assert len(failed) <= 0.1 * len(rows), failed
 
 
