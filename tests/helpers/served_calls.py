@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from warm_caches import warm
+
 client = import_module("pto_dialect.tools.server.client")
 endpoint = import_module("pto_dialect.tools.server.endpoint")
 
@@ -60,8 +62,9 @@ class Commands:
         scripts.mkdir()
         self.script = scripts / "pto-opt"
         self.script.write_text(SCRIPT)
-        self.sockets = folder / "cache" / "server"
-        self.environment = {**os.environ, "PTO_CACHE_DIR": str(folder / "cache"), "PTO_SERVER": "1"}
+        cache = warm(folder / "cache")
+        self.sockets = cache / "server"
+        self.environment = {**os.environ, "PTO_CACHE_DIR": str(cache), "PTO_SERVER": "1"}
         self.environment.pop("PYTHONPATH", None)
 
     def plain(self, *arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from sampling import sampled
+from warm_caches import warm
 
 CHECKOUT = Path(__file__).parents[3]
 LAUNCH = f"""
@@ -47,6 +48,7 @@ class Place:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.cache = warm(root / "cache")
 
     def tree(self, name: str) -> Path:
         return self.root / "copies" / name / "programs"
@@ -55,7 +57,7 @@ class Place:
         """How a command ends, and which modules it has loaded."""
         loaded = self.root / "loaded"
         loaded.unlink(missing_ok=True)
-        environment = {**os.environ, "PTO_CACHE_DIR": str(self.root / "cache"), "LOADED": str(loaded)}
+        environment = {**os.environ, "PTO_CACHE_DIR": str(self.cache), "LOADED": str(loaded)}
         line = [sys.executable, "-c", LAUNCH, *arguments]
         given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
         found = subprocess.run(line, env=environment, cwd=folder or self.root, timeout=300, check=False, **given)
@@ -146,7 +148,7 @@ def test_damaged_answers_are_not_trusted(place: Place) -> None:
     file = str(place.tree("damaged") / "3.pto")
     before, _ = place.opt(file)
     assert place.opt(file) == (before, [])
-    for entry in (place.root / "cache" / "verdicts").rglob("*"):
+    for entry in (place.cache / "verdicts").rglob("*"):
         if entry.is_file():
             content = bytearray(entry.read_bytes())
             content[len(content) // 2] ^= 1

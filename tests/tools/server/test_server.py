@@ -218,7 +218,7 @@ def test_a_folder_that_others_may_enter_is_not_used(commands: Commands, mode: in
 def test_a_link_to_a_folder_is_not_used(commands: Commands) -> None:
     elsewhere = commands.folder / "elsewhere"
     elsewhere.mkdir(mode=0o700)
-    commands.sockets.parent.mkdir(mode=0o700)
+    commands.sockets.parent.mkdir(mode=0o700, exist_ok=True)
     commands.sockets.symlink_to(elsewhere)
     assert commands.call("-", input=GOOD).returncode == 0
     assert list(elsewhere.iterdir()) == []
