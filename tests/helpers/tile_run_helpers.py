@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -145,10 +146,11 @@ def program(statement: str, tiles: tuple[TileData, ...], scalars: Mapping[str, s
     return text.text(arguments, target)
 
 
+@lru_cache(maxsize=64)
 def _compiled(
     text: str, verify: bool, accumulate: str, backend: Backend | None
 ) -> tuple[CompiledKernel | None, list[Any]]:
-    """The kernel of a program, ``None`` with the errors in it."""
+    """The kernel of a program, ``None`` with the errors in it. Tests run one program with many contents."""
     engine = DiagnosticEngine(DiagnosticOptions(max_errors=0))
     module = parse_program(SourceFile("t.pto", text), engine)
     assert module is not None
