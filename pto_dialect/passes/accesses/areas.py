@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from .locations import GLOBAL, MemoryLocation
 
-Root = tuple[str, Hashable]
-"""A memory, and an object in it."""
 
-
-class Area(NamedTuple):
+@dataclass(eq=False, slots=True)
+class Area:
     """A part of a memory: bytes ``[start, stop)`` if ``root`` is ``"bytes"``, with an open end where ``stop`` is
-    ``None``; otherwise all of an object, or of the memory where ``root`` is ``None``."""
+    ``None``; otherwise all of an object, or of the memory where ``root`` is ``None``. Areas of one memory and root, and
+    only these, have the same ``family``. There is one area for each part, which is compared by identity."""
 
     space: str
     root: Hashable
-    start: int = 0
-    stop: int | None = None
+    start: int
+    stop: int | None
+    family: int
 
 
 class _Memory:
@@ -39,31 +39,43 @@ class _Memory:
 class Areas:
     """The areas of accesses so far, each with all those that may overlap it, itself first."""
 
-    __slots__ = ("_memories", "_met")
+    __slots__ = ("_families", "_found", "_memories", "_met", "_parts")
 
     def __init__(self) -> None:
         self._memories: dict[str, _Memory] = defaultdict(_Memory)
-        self._met: dict[tuple[Hashable, ...], list[Area]] = {}
+        self._families: dict[tuple[str, Hashable], int] = {}
+        self._parts: dict[tuple[Hashable, ...], Area] = {}
+        self._met: dict[Area, list[Area]] = {}
+        self._found: dict[int, tuple[MemoryLocation, list[Area]]] = {}
+        """The result for each location, by the id of the location, which therefore stays."""
 
     def meeting(self, location: MemoryLocation) -> list[Area]:
         """The area of an access, and those that may overlap it; more may follow later."""
-        key = location[:4] if location.root == "bytes" else location[:2]
-        met = self._met.get(key)
-        if met is None:
-            met = self._met[key] = self._added(location)
-        return met
+        found = self._found.get(id(location))
+        if found is None:
+            found = self._found[id(location)] = location, self._meeting(location)
+        return found[1]
 
-    def _added(self, location: MemoryLocation) -> list[Area]:
-        """A new area, and those that it meets, which meet it from now on."""
+    def _meeting(self, location: MemoryLocation) -> list[Area]:
+        key = location[:4] if location.root == "bytes" else location[:2]
+        area = self._parts.get(key)
+        if area is None:
+            area = self._parts[key] = self._added(location)
+        return self._met[area]
+
+    def _added(self, location: MemoryLocation) -> Area:
+        """A new area, with those that it meets, which meet it from now on."""
         space, root, start, stop, *_ = location
-        area = Area(space, root, start, stop) if root == "bytes" else Area(space, root)
+        family = self._families.setdefault((space, root), len(self._families))
+        area = Area(space, root, start, stop, family) if root == "bytes" else Area(space, root, 0, None, family)
         memory = self._memories[space]
         others = _others(area, memory)
         for other in others:
-            self._met[other if other.root == "bytes" else other[:2]].append(area)
+            self._met[other].append(area)
         kind = memory.anywhere if root is None else memory.bytes if root == "bytes" else memory.objects
         kind.append(area)
-        return [area, *others]
+        self._met[area] = [area, *others]
+        return area
 
 
 def _others(area: Area, memory: _Memory) -> list[Area]:

@@ -60,8 +60,8 @@ class Reader:
         if len(region.blocks) != 1:
             raise UnsupportedError(op, "it goes from block to block; only structured control flow is followed")
         # If there are sections for one kind of core, it also runs the code outside of them.
-        alone = {section_of(inner) for inner in walk(op)} <= {self.side, "simt", ""}
-        sequence = self._sequence(region.block, (), self.side is None or alone)
+        mine = self.side is None or {section_of(inner) for inner in walk(op)} <= {self.side, "simt", ""}
+        sequence = self._sequence(region.block, (), mine)
         self.users = users_of(sequence, self.arch)
         return sequence
 

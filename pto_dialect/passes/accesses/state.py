@@ -17,7 +17,7 @@ from pto_dialect.analysis.scalar_cache import MEMORY as SCALAR_STORES
 from pto_dialect.ir.core.base import Pipe
 
 from . import items
-from .areas import Area, Areas, Root
+from .areas import Area, Areas
 from .items import NUMBER, PIPES, SCALAR, Choice, Flag, Leaf, Users
 from .locations import GLOBAL, MemoryLocation
 
@@ -114,7 +114,7 @@ class State:
         self.users = users
         self.areas = Areas() if users is None else users.areas
         self.few = FEW
-        self.limits: dict[Root, int] = {}
+        self.limits: dict[int, int] = {}
         self.clock = [[0] * self.WIDTH for _ in PIPES]
         self.heard: list[list[int] | None] = [None] * COUNT
         """What the scalar unit knew when each pipe learned it last."""
@@ -124,8 +124,8 @@ class State:
         self.done: list[list[int]] = [[] for _ in range(self.WIDTH)]
         self.tokens: dict[Hashable, tuple[int, ...]] = {}
         self.accesses: dict[Area, tuple[Access, ...]] = {}
-        self.counts: dict[Root, int] = {}
-        """The number of accesses to each object that are kept."""
+        self.counts: dict[int, int] = {}
+        """The number of accesses to each object that are kept, by its family."""
 
     def copy(self) -> Self:
         """An independent copy of the state, with no work done yet."""
@@ -236,30 +236,34 @@ class State:
         into an operation that then overwrites other tiles at the same bytes."""
         areas = self.areas.meeting(access.location)
         mine = areas[0]
+        family, accesses = mine.family, self.accesses
         if access.writes or not keep_reads:
             for area in areas:
-                known = self.accesses.get(area)
-                if known is not None and area.root == mine.root:
-                    self.keep(area, access.besides(known, keep_reads))
-        root = mine[:2]
-        if self.users is not None and self.counts.get(root, 0) >= self.limits.get(root, self.few):
-            self._forget_done(root, self.users)
-            self.limits[root] = self.counts[root] + self.few
-        self.keep(mine, (*self.accesses.get(mine, ()), access))
+                known = accesses.get(area)
+                if known is not None and area.family == family:
+                    left = access.besides(known, keep_reads)
+                    if left is not known:
+                        self.keep(area, left)
+        counts = self.counts
+        if self.users is not None and counts.get(family, 0) >= self.limits.get(family, self.few):
+            self._forget_done(mine, self.users)
+            self.limits[family] = counts[family] + self.few
+        accesses[mine] = (*accesses.get(mine, ()), access)
+        counts[family] = counts.get(family, 0) + 1
 
     def keep(self, area: Area, accesses: Sequence[Access]) -> None:
         """Has ``accesses`` be all those of an area."""
-        root = area[:2]
-        self.counts[root] = self.counts.get(root, 0) + len(accesses) - len(self.accesses.get(area, ()))
+        family = area.family
+        self.counts[family] = self.counts.get(family, 0) + len(accesses) - len(self.accesses.get(area, ()))
         if accesses:
             self.accesses[area] = tuple(accesses)
         else:
             del self.accesses[area]
 
-    def _forget_done(self, root: Root, users: Users) -> None:
-        """Forgets the accesses of an object that all who may depend on them know to be done."""
-        reads, writes = self._done_for_all(users, root[0])
-        for area, known in [item for item in self.accesses.items() if item[0][:2] == root]:
+    def _forget_done(self, part: Area, users: Users) -> None:
+        """Forgets the accesses of the object of ``part`` that all who may depend on them know to be done."""
+        reads, writes = self._done_for_all(users, part.space)
+        for area, known in [item for item in self.accesses.items() if item[0].family == part.family]:
             left = [
                 one
                 for one in known
@@ -384,14 +388,16 @@ def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iter
     """The clocks of ``state`` are what is known on all paths; work that a path has not done is not missing there.
     ``before`` has the last work before them."""
     now = state.now
+    clocks = [way.clock for way in ways]
     for source, last in enumerate(before):
-        paths = [(way.clock, way.done[source]) for way in ways]
-        if not any([done for _, done in paths]):
+        work = [way.done[source] for way in ways]
+        if not any(work):
             # Of a pipe that has done nothing yet, nothing can be missing.
             for target in pipes if last else ():
-                least = min([clock[target][source] for clock, _ in paths])
+                least = min([clock[target][source] for clock in clocks])
                 state.clock[target][source] = least if least < last else now
             continue
+        paths = list(zip(clocks, work, strict=True))
         for target in pipes:
             least = now
             for clock, done in paths:

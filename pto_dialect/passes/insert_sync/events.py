@@ -99,9 +99,14 @@ class _Rivals(Runner):
             assert isinstance(way, _TokenState)
             joined.pending |= way.pending
             for pair, waits in way.waited.items():
-                waited = joined.waited.setdefault(pair, {})
-                for flag, number in waits.items():
-                    waited[flag] = max(number, waited.get(flag, 0))
+                waited = joined.waited.get(pair)
+                if waited is None:
+                    joined.waited[pair] = dict(waits)
+                elif waited != waits:
+                    # Most often nothing has been waited for on either path.
+                    for flag, number in waits.items():
+                        if number > waited.get(flag, 0):
+                            waited[flag] = number
         return joined
 
     @staticmethod

@@ -75,11 +75,8 @@ def ordered(function: Operation) -> bool:
 
 def own_flag(function: Operation) -> Operation | None:
     """The first flag or lock of a function."""
-    return next((op for op in walk(function) if has_role(op, Role.LOCK) or _sets_flag(op)), None)
-
-
-def _sets_flag(op: Operation) -> bool:
-    return has_role(op, Role.PIPES) and has_role(op, Role.SETS)
+    signals = (op for op in walk(function) if has_role(op, Role.LOCK | Role.PIPES))
+    return next((op for op in signals if has_role(op, Role.LOCK) or has_role(op, Role.SETS)), None)
 
 
 def _left_alone(flag: Operation) -> Diagnostic:

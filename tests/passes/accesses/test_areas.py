@@ -48,4 +48,5 @@ def test_an_area_stays_the_first_of_its_own():
     first = areas.meeting(FIRST)
     areas.meeting(ANYWHERE)
     assert areas.meeting(FIRST) is first
-    assert first[0] == FIRST[:4]
+    own = first[0]
+    assert (own.space, own.root, own.start, own.stop) == FIRST[:4]
