@@ -113,7 +113,7 @@ extern "C" __global__ AICORE void kernel(__gm__ float *in)
 """
 
 
-def test_a_tile_without_an_address_is_filled_in_its_place() -> None:
+def test_a_tile_without_an_address_is_filled_where_it_lies() -> None:
     """The filled tile states what fills it, the loaded one does not; both are the same bytes."""
     text = pto_dialect.compile_cpp(WITHOUT_ADDRESS).text
     [allocated] = re.findall(r"(%\w+) = pto.alloc_tile", text)
