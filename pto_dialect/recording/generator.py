@@ -5,7 +5,7 @@ Source: docs/reference/recording.md, "Statements".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -129,6 +129,11 @@ class RecordedGenerator(InstrumentedGenerator):
         """Reports data for checks to the core, where there are any."""
         if not self.light:
             super().through(op, site)
+
+    def accessed(self, arguments: Sequence[Any]) -> None:
+        """Reports data for checks to the core, where there are any."""
+        if not self.light:
+            super().accessed(arguments)
 
     def aligned(self, op: Operation) -> None:
         """Reports data for checks to the core, where there are any."""

@@ -101,6 +101,10 @@ class Instrumentation(Protocol):
         """Returns the handles, by operand index, of tiles whose allocation the text leaves open."""
         ...
 
+    def accesses(self, tiles: tuple[Any, ...]) -> None:
+        """Reports the tiles that the operation of the scalar unit accesses, before it does."""
+        ...
+
     def fence(self, pipe: str) -> None:
         """Reports a barrier on a pipe."""
         ...

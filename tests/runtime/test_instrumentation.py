@@ -17,6 +17,7 @@ METHODS = (
     "allocated",
     "aligned",
     "through",
+    "accesses",
     "fence",
     "hand_over",
     "hand_over_tile",

@@ -71,6 +71,12 @@ class InstrumentedCore(ObservedCore):
         thread = self.threads["PIPE_S"]
         self.observer.enter(Context(thread, Mark(site, loops, thread.clock, order=self.order)))
 
+    def accesses(self, tiles: tuple[Any, ...]) -> None:
+        """Records the tiles that the operation of the scalar unit accesses next."""
+        found, context = self.observer.tiles, self.observer.current
+        if found is not None and context is not None:
+            found.limit(context, tiles)
+
     def inside(self, site: int, loops: tuple[int, ...]) -> None:
         """Handles that the running instruction reaches one of its parts."""
         observer = self.observer

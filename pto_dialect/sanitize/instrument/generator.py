@@ -5,6 +5,7 @@ The plain variant is independent of it.  Source: docs/reference/instrumentation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -69,6 +70,24 @@ class InstrumentedGenerator(Generator):
             self.emitter.line(f"core.streams.goes_on({self.names[op.results[0]]})")
         if has_role(op, Role.TILE_ALLOCATION) and not is_view(op):
             self.allocated(op)
+
+    def call(self, function: Callable[..., Any] | Expr, *arguments: Any, pipe: Pipe | None = None) -> None:
+        """Writes a call, after a report of the tiles that the scalar unit accesses at once."""
+        if pipe is Pipe.S:
+            self.accessed(arguments)
+        super().call(function, *arguments, pipe=pipe)
+
+    def value_of_call(self, result: SSAValue, function: Callable[..., Any], *arguments: Any) -> None:
+        """Writes a call with a result, after a report of the tiles that it accesses."""
+        self.accessed(arguments)
+        super().value_of_call(result, function, *arguments)
+
+    def accessed(self, arguments: Sequence[Any]) -> None:
+        """Writes the report of the tiles among the arguments of an operation of the scalar unit."""
+        values = [value for value in arguments if isinstance(value, SSAValue)]
+        tiles = "".join(f"{self.argument(value)}, " for value in values if isinstance(value.type, TileBufType))
+        if tiles and self.queued:
+            self.emitter.line(f"core.accesses(({tiles}))")
 
     def announce(self, site: int, loops: str) -> None:
         """Writes the report of the next operation, with the indices of the loops around it."""

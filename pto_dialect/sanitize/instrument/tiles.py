@@ -411,6 +411,10 @@ class Tiles:
         start = -(-end // _ALIGNMENT) * _ALIGNMENT
         return start if start + moved.stop - moved.start <= moved.arena.capacity else None
 
+    def limit(self, context: Context, handles: Iterable[Any]) -> None:
+        """Limits the accesses of an operation of the scalar unit to the tiles among ``handles``."""
+        context.tiles = [_extent(handle) for handle in handles if isinstance(handle, Tile)]
+
     def _inside(self, context: Context, arena: InstrumentedArena, region: Bytes) -> None:
         """Checks that the accesses of an instruction to tiles of a memory stay inside one of these."""
         if context.tiles is None:

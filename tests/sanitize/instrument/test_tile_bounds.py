@@ -63,3 +63,52 @@ def test_elements_of_the_other_operands_are_inside() -> None:
         assert "mem-oob-tile" not in [one.rule for one in diagnostics(gather(index), [np.zeros(4, np.float32)])]
     for index in (768, 4095, 4352):
         assert "mem-oob-tile" in [one.rule for one in diagnostics(gather(index), [np.zeros(4, np.float32)])]
+
+
+def scalar(*lines: str) -> str:
+    """Statements on %x, 16 floats from byte 64 on, of which another tile follows."""
+    tile = "!pto.tile_buf<vec, 2x8xf32>"
+    body = "".join(f"  {line.replace('TILE', tile)}\n" for line in lines)
+    return f"""func.func @k(%at: index) attributes {{pto.kernel}} {{
+  %at0 = arith.constant 64 : i64
+  %at1 = arith.constant 128 : i64
+  %one = arith.constant 1.0 : f32
+  %x = pto.alloc_tile addr = %at0 : {tile}
+  %y = pto.alloc_tile addr = %at1 : {tile}
+  pto.texpands ins(%one : f32) outs(%x : {tile})
+  pto.texpands ins(%one : f32) outs(%y : {tile})
+  pto.barrier #pto.pipe<PIPE_ALL>
+{body}  return
+}}
+"""
+
+
+SET = "pto.tsetval ins(%at, %one : index, f32) outs(%x : TILE)"
+GET = "%v = pto.tgetval ins(%x, %at : TILE, index) outs : f32"
+
+
+@pytest.mark.parametrize("statement", [SET, GET])
+@pytest.mark.parametrize(("at", "outside"), [(0, False), (15, False), (-1, True), (16, True), (31, True)])
+def test_the_scalar_unit_stays_inside_as_well(statement: str, at: int, outside: bool) -> None:
+    found = [one for one in diagnostics(scalar(statement), [at]) if one.rule == "mem-oob-tile"]
+    first = 64 + 4 * at
+    name = "pto.tsetval" if statement is SET else "pto.tgetval"
+    wanted = [f"{name} accesses bytes [{first}, {first + 4}) of ub outside its tiles"] if outside else []
+    assert [one.message for one in found] == wanted
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize(("index", "outside"), [(15, False), (32, True)])
+def test_scatters_stay_inside_on_both_chips(target: str, index: int, outside: bool) -> None:
+    """The scalar unit of a2a3 executes them."""
+    lines = (
+        "%n = arith.index_cast %at : index to i32",
+        "%at2 = arith.constant 256 : i64",
+        "%i = pto.alloc_tile addr = %at2 : ITILE",
+        "pto.texpands ins(%n : i32) outs(%i : ITILE)",
+        "pto.barrier #pto.pipe<PIPE_ALL>",
+        "pto.tscatter ins(%y, %i : TILE, ITILE) outs(%x : TILE)",
+    )
+    text = scalar(*(line.replace("ITILE", "!pto.tile_buf<vec, 2x8xi32>") for line in lines))
+    rules = [one.rule for one in diagnostics(text, [index], target=target)]
+    assert ("mem-oob-tile" in rules) == outside
