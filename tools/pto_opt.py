@@ -51,13 +51,17 @@ PASS_REMARKS = frozenset(
     (
         *("insert-sync-left-alone", "insert-sync-shared-flag", "order-proven", "order-undecided"),
         *(
+            "delay-pops-unchanged",
             "double-buffer-one-slot",
+            "double-buffer-unchanged",
             "fuse-loops-apart",
             "join-transfers-unchanged",
             "resize-panels-slots",
             "resize-panels-unchanged",
             "tile-cube-unchanged",
             "tile-loops-products",
+            "tile-loops-unchanged",
+            "unroll-unchanged",
         ),
     )
 )

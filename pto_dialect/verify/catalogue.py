@@ -30,6 +30,7 @@ STAGES: dict[str, str] = {
     "resize-panels": "of the pass `resize-panels`",
     "join-transfers": "of the pass `join-transfers`",
     "double-buffer": "of the pass `double-buffer`",
+    "unroll": "of the pass `unroll`",
     "delay-pops": "of the pass `delay-pops`",
     "tile-cube": "of the pass `tile-cube`",
     "prove": "of `--prove`",

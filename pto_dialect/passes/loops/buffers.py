@@ -39,6 +39,7 @@ _INDEX = IndexType()
 
 _RULES = read_rules("passes")
 ONE_SLOT = _RULES["double-buffer-one-slot"]
+UNCHANGED = _RULES["double-buffer-unchanged"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class DoubleBufferPass(PtoPass):
     name: ClassVar[str] = "double-buffer"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module``; each tile of a loop that keeps one slot although several pipes use it gets a remark."""
+        """Changes ``module``; each tile of a loop that keeps one slot although several pipes use it gets a remark, and
+        so does a module without tiles of loops."""
+        some = False
         for function in [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]:
             profile = profile_of(function, self.target)
             for op in [op for op in walk(function) if isinstance(op, AllocTileOp)]:
@@ -62,6 +65,7 @@ class DoubleBufferPass(PtoPass):
             names = {op: label_of(op.results[0], "a tile") for op in found}
             spans = {op: span_of(op) for op in found}
             reasons = {op: reason for op, reason in found.items() if isinstance(reason, str)}
+            some |= bool(loops or reasons)
             wanted = int(self.count)
             counts = slots_that_fit(function, loops, wanted, self.target)
             slots: dict[tuple[ForOp, int], SSAValue] = {}
@@ -77,6 +81,9 @@ class DoubleBufferPass(PtoPass):
                 kept = "one slot" if counts.get(op, 1) == 1 else f"{counts[op]} slots"
                 message = f"{names[op]} gets {kept}: {reason}"
                 engine.report(Diagnostic(ONE_SLOT.id, ONE_SLOT.severity, message, spans[op]))
+        if not some:
+            message = "double-buffer changes nothing: no loop writes a tile without address that several pipes use"
+            engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(module)))
 
 
 def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:

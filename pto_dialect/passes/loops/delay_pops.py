@@ -51,10 +51,12 @@ class DelayPopsPass(PtoPass):
     name: ClassVar[str] = "delay-pops"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module``; each loop with a pop after a push that stays as it is gets a remark."""
+        """Changes ``module``; each loop with a pop after a push that stays as it is gets a remark, and so does a module
+        without such loops."""
         functions = [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]
         queues = _Queues(module)
         found: list[_Delay] = []
+        kept = False
         for loop in [op for function in functions if not ordered(function) for op in walk(function)]:
             if not isinstance(loop, ForOp):
                 continue
@@ -62,8 +64,12 @@ class DelayPopsPass(PtoPass):
                 delay = _delay_of(loop, queues)
                 found += [delay] if delay is not None else []
             except NotDelayedError as error:
+                kept = True
                 message = f"the pop stays before the next push: {error.reason}"
                 engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(error.op)))
+        if not found and not kept:
+            message = "delay-pops changes nothing: no loop pops after a push in a function without flags of its own"
+            engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(module)))
         # All loops are judged as the text has them: those of both kinds of cores may change.
         for delay in found:
             delay.write()

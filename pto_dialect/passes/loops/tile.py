@@ -18,8 +18,8 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp, PartitionViewOp, TReshapeOp
-from pto_dialect.ir.core.location import span_of
-from pto_dialect.ir.core.types import PartitionViewType
+from pto_dialect.ir.core.location import label_of, span_of
+from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.cube.matmul import PhasedProductOp
 from pto_dialect.passes.base import PtoPass
@@ -34,6 +34,7 @@ _INDEX = IndexType()
 _RULES = read_rules("passes")
 UNSUPPORTED = _RULES["tile-loops-unsupported"]
 PRODUCTS = _RULES["tile-loops-products"]
+UNCHANGED = _RULES["tile-loops-unchanged"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,22 @@ class TileLoopsPass(PtoPass):
         if product is not None:
             message = "tile-loops leaves tiles of the cube core as they are; tile-cube chooses those of products"
             engine.report(Diagnostic(PRODUCTS.id, PRODUCTS.severity, message, span_of(product)))
+        elif not found and not engine.has_errors:
+            self._unchanged(module, engine)
+
+    def _unchanged(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
+        """Reports why there is nothing to split."""
+        reason, place = f"no operation uses a tile of a vector core with more than {self.rows} rows", module
+        for op in walk(module):
+            kind = op.result.type if isinstance(op, AllocTileOp) else None
+            if not isinstance(kind, TileBufType) or kind.loc != "vec" or kind.valid_rows != DYNAMIC:
+                continue
+            if kind.rows > int(self.rows):
+                name = label_of(op.results[0], "a tile")
+                reason, place = f"only a run knows how many of the {kind.rows} rows of {name} are valid", op
+                break
+        message = f"tile-loops changes nothing: {reason}"
+        engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(place)))
 
 
 def _split(stretch: Stretch, shared: bool) -> None:

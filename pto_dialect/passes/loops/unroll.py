@@ -11,18 +11,22 @@ from typing import ClassVar
 from xdsl.dialects.arith import AddiOp, ConstantOp, DivSIOp, MaxSIOp, MuliOp, SubiOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.dialects.scf import ForOp, YieldOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from pto_dialect.analysis.constants import constant_of, constant_trip_count
+from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
+from pto_dialect.verify.engine.rule import read_rules
 
 from .copies import copy_body, put
 
 LONGEST = 64
 """Maximum trip count of a loop that ``full`` unrolls."""
+UNCHANGED = read_rules("passes")["unroll-unchanged"]
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,33 @@ class UnrollPass(PtoPass):
     name: ClassVar[str] = "unroll"
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
-        """Changes ``module``."""
+        """Changes ``module``; innermost loops that stay as they are, and a module without loops, get a remark."""
         loops = [op for op in walk(module) if isinstance(op, ForOp)]
+        if not loops:
+            _remark(engine, module, "unroll changes nothing: there is no loop")
         for loop in loops:
             if any(isinstance(op, ForOp) for op in walk(loop) if op is not loop):
                 continue
-            if self.factor == "full":
+            reason = self._reason(constant_trip_count(loop))
+            if reason:
+                _remark(engine, loop, f"this loop is not unrolled: {reason}")
+            elif self.factor == "full":
                 _dissolve(loop)
             else:
                 _unroll(loop, int(self.factor))
+
+    def _reason(self, trips: int | None) -> str:
+        """Why a loop that runs ``trips`` times stays as it is; empty for one that is unrolled."""
+        if self.factor == "full":
+            if trips is None:
+                return "only a run knows its trip count"
+            return f"it has {trips} iterations, and at most {LONGEST} are unrolled" if trips > LONGEST else ""
+        short = trips is not None and trips < int(self.factor)
+        return f"its trip count, {trips}, is less than {self.factor}" if short else ""
+
+
+def _remark(engine: DiagnosticEngine, op: Operation, message: str) -> None:
+    engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(op)))
 
 
 class _Numbers:
@@ -66,8 +88,6 @@ class _Numbers:
 def _unroll(loop: ForOp, factor: int) -> None:
     """The loop with ``factor`` iterations in one, and a loop for what is left."""
     trips, numbers = constant_trip_count(loop), _Numbers(loop)
-    if trips is not None and trips < factor:
-        return
     step = constant_of(loop.step)
     wide = (
         numbers.constant(step * factor)
@@ -121,8 +141,7 @@ def _dissolve(loop: ForOp) -> None:
     """Unrolls a loop completely."""
     trips, numbers = constant_trip_count(loop), _Numbers(loop)
     first, step = constant_of(loop.lb), constant_of(loop.step)
-    if trips is None or trips > LONGEST:
-        return
+    assert trips is not None
     assert isinstance(first, int)
     assert isinstance(step, int)
     carried = list(loop.iter_args)

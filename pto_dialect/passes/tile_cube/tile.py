@@ -55,6 +55,9 @@ class TileCubePass(PtoPass):
         """Changes ``module``."""
         rows, columns, panel = (0 if size == AUTO else int(size) for size in (self.rows, self.columns, self.panel))
         request = Request(rows, columns, panel, int(self.blocks))
+        if not any(isinstance(op, (*PRODUCTS, *BEGINNING)) for op in walk(module)):
+            message = "tile-cube changes nothing: there is no matrix product"
+            engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(module)))
         for function in [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]:
             for store in [op for op in walk(function) if _stores_sums(op)]:
                 assert isinstance(store, TStoreOp)

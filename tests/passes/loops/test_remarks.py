@@ -111,3 +111,34 @@ def test_loops_that_share_a_tile_get_one_each():
     assert not said
     assert after.count("= pto.alloc_multi_tile") == 4
     assert "pto.alloc_tile" not in after
+
+
+FEW = program(1).replace("%c0 to %n", "%c0 to %c1")
+MANY = program(1).replace("%c0 to %n", "%c0 to %n100").replace("%c1 =", "%n100 = arith.constant 100 : index\n%c1 =")
+OPEN = f"""
+    func.func @f(%rows: index, %one: f32) {{
+    %t = pto.alloc_tile valid_row = %rows : {TILE.replace("f32", "f32, valid=?x64")}
+    pto.texpands ins(%one : f32) outs(%t : {TILE.replace("f32", "f32, valid=?x64")})
+    return
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "reason"),
+    [
+        (FEW, "unroll", "this loop is not unrolled: its trip count, 1, is less than 2"),
+        (program(1), "unroll{factor=full}", "this loop is not unrolled: only a run knows its trip count"),
+        (MANY, "unroll{factor=full}", "this loop is not unrolled: it has 100 iterations, and at most 64 are unrolled"),
+        (OPEN, "unroll", "unroll changes nothing: there is no loop"),
+        (OPEN, "tile-loops{rows=32}", "changes nothing: only a run knows how many of the 192 rows of %t are valid"),
+        (OPEN.replace("192x64", "32x64"), "tile-loops{rows=32}", "a tile of a vector core with more than 32 rows"),
+        (OPEN, "double-buffer", "changes nothing: no loop writes a tile without address that several pipes use"),
+        (OPEN, "tile-cube", "changes nothing: there is no matrix product"),
+        (OPEN, "delay-pops", "changes nothing: no loop pops after a push in a function without flags of its own"),
+    ],
+)
+def test_a_pass_that_changes_nothing_says_why(text: str, call: str, reason: str):
+    after, said = passed(text, call)
+    assert after == print_module(parse(text, "program.pto"))
+    assert len(said) == 1
+    assert reason in said[0]
