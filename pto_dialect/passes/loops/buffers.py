@@ -170,10 +170,11 @@ def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
 
 
 def _loops(op: Operation, block: Block | None) -> list[ForOp]:
-    """The enclosing loops of ``op`` inside ``block``, innermost first."""
+    """The enclosing loops of ``op`` inside ``block``, or inside a block beside it, innermost first."""
     loops: list[ForOp] = []
+    region = block.parent if block is not None else None
     inner = op
-    while inner.parent is not block:
+    while inner.parent is not None and inner.parent.parent is not region:
         outer = inner.parent_op()
         assert outer is not None
         if isinstance(outer, ForOp):

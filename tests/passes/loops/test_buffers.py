@@ -87,6 +87,19 @@ def test_a_counter_that_is_an_integer(more):
         assert np.array_equal(found, expected)
 
 
+def test_a_loop_in_a_later_block():
+    """A tile of the entry block has slots in a loop of a block that a branch leads to."""
+    text = program(after="cf.br ^end\n^end:").replace("scf.for", "cf.br ^loop\n^loop:\nscf.for")
+    module, said = passed(text, "double-buffer")
+    assert not said
+    assert print_module(module).count("pto.multi_tile_get") == 2
+    found = np.random.default_rng(3).uniform(-2, 2, (256, 64)).astype(np.float32)
+    expected = found.copy()
+    expected[16:128] **= 2
+    Kernel(module, None, None, RunOptions()).run([found, 1, 8, 1], 1)
+    assert np.array_equal(found, expected)
+
+
 def test_an_inner_loop_that_never_runs():
     outer = "scf.for %o = %c0 to %high step %c1 {\n  scf.for %i = %c0 to %c0 step %c1"
     text = program(after="}").replace("scf.for %i = %low to %high step %step", outer)
