@@ -48,6 +48,35 @@ def test_what_writes_and_orders_stays(passes: list[str]) -> None:
     assert after(passes, *body) == list(body)
 
 
+STREAMS = {
+    "pto.init_align": (
+        "%s{0} = pto.init_align : !pto.align",
+        "%e{0} = pto.vstus %s{0}, %k, %v, %p : !pto.align, i32, !pto.vreg<64xf32>, {1} -> !pto.align",
+        "pto.vstas %e{0}, %p, %k : !pto.align, {1}, i32",
+    ),
+    "pto.vldas": (
+        "%s{0} = pto.vldas %p : {1} -> !pto.align",
+        "%w{0}, %e{0} = pto.vldus %p, %s{0} : {1}, !pto.align -> !pto.vreg<64xf32>, !pto.align",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_equal_streams_stay_apart(name: str) -> None:
+    """Each state continues one stream once."""
+    pointer = "!pto.ptr<f32, ub>"
+    head = (
+        "%z = arith.constant 0 : i64",
+        f"%p = pto.castptr %z : i64 -> {pointer}",
+        "%k = arith.constant 8 : i32",
+        "%i = arith.constant 0 : index",
+        f"%v = pto.vlds %p[%i] : {pointer} -> !pto.vreg<64xf32>",
+    )
+    body = [line.format(number, pointer) for number in (0, 1) for line in STREAMS[name]]
+    lines = after(["cse", "verify-structure"], "pto.vecscope {", *head, *body, "}", "return")
+    assert sum(name in line for line in lines) == 2
+
+
 def test_loop_that_reads_a_negative_bound_as_unsigned_stays() -> None:
     head = ("%low = arith.constant 3 : i64", "%high = arith.constant -1 : i64", "%z = arith.constant 0 : i64")
     body = ("%t = pto.castptr %z : i64 -> !pto.ptr<i32, ub>", "pto.barrier <PIPE_ALL>", "}", "return")
