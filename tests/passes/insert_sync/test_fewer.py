@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect import parse
 from pto_dialect.passes.insert_sync import fewer
+from pto_dialect.passes.insert_sync.insert import sequences
+from pto_dialect.passes.insert_sync.timeline import ASSUMED_TRIPS, Costs, Timeline
 from pto_dialect.sanitize.times.model import modelled_cycles
 
 LOOP = "scf.for %i = %c0 to %n step %c1 {"
@@ -176,3 +178,15 @@ def test_fewer_flags_take_no_more_time(seed: int, target: str, alone: Callable[[
 def test_some_flags_of_random_programs_go(alone: Callable[[str], ModuleOp]) -> None:
     texts = [mixed(seed, "a5") for seed in range(10)]
     assert sum(sets(alone(text)) - sets(lowered(text)[0]) for text in texts) >= 8
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a5"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_time_from_the_text_is_that_of_a_run(seed: int, target: str) -> None:
+    """Within 1 %, with as many iterations as are assumed of a loop whose number is not known."""
+    text = mixed(seed, target)
+    (function,) = (op for op in parse(text).walk() if op.name == "func.func")
+    (sequence,) = sequences(function, target)
+    a, b, n = arguments(ASSUMED_TRIPS)
+    run = modelled_cycles(lowered(text)[0], {"a": a, "b": b, "n": n}).total.cycles
+    assert Timeline(Costs(target, 1.0)).time(sequence) == pytest.approx(run, rel=0.01)
