@@ -97,6 +97,10 @@ class Instrumentation(Protocol):
         """Checks the alignment of a vector access ``step`` bytes after ``pointer``."""
         ...
 
+    def aligned_blocks(self, pointer: Pointer, offsets: Array, mask: Array) -> None:
+        """Checks the alignment of the active blocks at offsets in bytes after ``pointer``."""
+        ...
+
     def through(self, handles: dict[int, Any]) -> None:
         """Returns the handles, by operand index, of tiles whose allocation the text leaves open."""
         ...

@@ -16,6 +16,7 @@ METHODS = (
     "in_body",
     "allocated",
     "aligned",
+    "aligned_blocks",
     "through",
     "accesses",
     "fence",

@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
+import numpy as np
+
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.deadline import TimedOut
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.sync.flags import FenceBarrierAllOp, MemBarOp
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.data_cache import offsets_of
-from pto_dialect.runtime.memory.spaces import Pointer
+from pto_dialect.runtime.memory.spaces import Array, Pointer
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.queues.run import LEVEL, RUN, SET, WAIT, Key, QueuedFault, Test
 from pto_dialect.runtime.run.machine import Block, Core
 from pto_dialect.runtime.simt.items import WorkItems
+from pto_dialect.targets.vector_unit import VLANE_BYTES
 
 from ..checks.item_races import ItemRaces
 from ..checks.parts import Parts
@@ -137,6 +140,13 @@ class InstrumentedCore(ObservedCore):
         message += f"{pointer.arena.space} is not"
         notes = [(operation_text(site, context.mark.loops, context.thread), None)]
         observer.findings.add(Finding("mem-align", message, (site,), site.span, notes))
+
+    def aligned_blocks(self, pointer: Pointer, offsets: Array, mask: Array) -> None:
+        """Checks that the active blocks of 32 bytes begin at multiples of 32 bytes."""
+        steps = offsets.view(np.uint32)[: mask.size // VLANE_BYTES][mask[::4][: mask.size // VLANE_BYTES]]
+        wrong = steps[(steps + np.uint32(pointer.offset)) % VLANE_BYTES != 0]
+        if wrong.size:
+            self.aligned(pointer, int(wrong[0]), VLANE_BYTES)
 
     def through(self, handles: dict[int, Any]) -> None:
         """Records the handles of the next operation that the text does not determine."""

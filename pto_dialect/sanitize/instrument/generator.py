@@ -24,6 +24,7 @@ from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.core_dialects.structured import is_for
 from pto_dialect.ir.scalar.regions import SectionSimtOp
 from pto_dialect.ir.sync.flags import BarrierOp, BarrierSyncOp
+from pto_dialect.ir.vector.memory import VGatherbOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.verify.buffers.alloc import is_view
 
@@ -110,6 +111,9 @@ class InstrumentedGenerator(Generator):
 
     def aligned(self, op: Operation) -> None:
         """Writes the report of a vector access whose address must be aligned."""
+        if isinstance(op, VGatherbOp):
+            source, offsets, mask = (self.names[value] for value in op.operands)
+            self.emitter.line(f"core.aligned_blocks({source}, {offsets}, {mask})")
         base = base_operand(op)
         if base is None or not isinstance(op, PtoOp):
             return
