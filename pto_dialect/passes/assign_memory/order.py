@@ -113,7 +113,9 @@ class Order:
             met = [use.step for use in known if (writes or use.writes) and _meet(use.piece, piece)]
             before |= self._past(met, around)
             known.append(_Use(number, writes, piece))
-        self.pipes[leaf.pipe].append(number)
+        if not leaf.asynchronous:
+            # A store of the scalar unit may be in flight when its next operation has ended.
+            self.pipes[leaf.pipe].append(number)
         self.steps.append(_Step(leaf.pipe, around, before))
 
     def _past(self, numbers: list[int], around: frozenset[int], piped: bool = False) -> int:

@@ -86,6 +86,17 @@ def test_other_rows_of_an_array_are_no_order(row: str):
     assert (found["x"] == found["y"]) is (row == "c0")
 
 
+def test_a_scalar_store_may_be_in_flight_after_a_scalar_load():
+    """What follows the load of the scalar unit need not wait for its store before."""
+    flag = "flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]"
+    lines = [load("p", "y"), f"pto.set_{flag}", f"pto.wait_{flag}", "%one = arith.constant 1.0 : f32"]
+    lines += [f"pto.tsetval ins(%c4, %one : index, f32) outs(%x : {TILE})"]
+    lines += [f"%e = pto.tgetval ins(%y, %c4 : {TILE}, index) outs : f32"]
+    lines += [add("y", "y", "y"), load("p", "y"), load("p", "z")]
+    found = places(*lines, reuse="auto")
+    assert found["x"] != found["z"]
+
+
 @pytest.mark.parametrize("index", ["c0", "c1"])
 def test_another_slot_is_no_order(index: str):
     """The load into a slot waits for the store of the same slot, and may overtake that of another one."""
