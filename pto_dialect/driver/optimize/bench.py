@@ -35,6 +35,9 @@ RUN_SECONDS = 2e-5
 BUILDS = 10
 """Pipelines that are tried for each program that may run."""
 
+MOST_KEPT = 100_000
+"""Characters of a program that stays in memory from its verification to its run."""
+
 EQUAL = 1.002
 """Programs that take up to so many times as long as the fastest one count as equally fast."""
 
@@ -104,7 +107,9 @@ class Bench:
         new = new[: max(0, self.limit * BUILDS - len(self.tried))]
         if not new or self.over:
             return
-        built = self._spread([self._candidate(one) for one in new], _build)
+        # Programs of other processes do not come with their results.
+        build = partial(_build, keeping=self.jobs == 1)
+        built = self._spread([self._candidate(one) for one in new], build)
         waiting: list[Tried] = []
         programs = {one.program: passes for passes, one in self.tried.items() if one.like is None and not one.skipped}
         for passes, one in zip(new, built, strict=True):
@@ -115,6 +120,8 @@ class Bench:
             if one.like is None:
                 programs[one.program] = passes
                 waiting.append(one)
+            else:
+                one.measured.module = None
         self._run(waiting, slow)
         for passes in new:
             one = self.tried[passes]
@@ -171,7 +178,7 @@ class Bench:
             chunk = chunk[: self.limit - self.runs]
             for one in waiting[:size]:
                 if one not in chunk:
-                    one.skipped = True
+                    one.skipped, one.measured.module = True, None
                     out = self._may_win(one, best) and one.is_short
                     one.measured.reason = NOT_TRIED if out else f"takes at least {one.least:.0f} cycles"
             del waiting[:size]
@@ -185,13 +192,17 @@ class Bench:
         return one.least * EQUAL < best or not one.least
 
     def _measure(self, chunk: Sequence[Tried]) -> None:
-        chunk = [one for one in chunk if self.kept is None or not self.kept.fill(one.program, one.measured)]
-        candidates = [one.measured.candidate for one in chunk]
+        left: list[Tried] = []
+        for one in chunk:
+            if self.kept is not None and self.kept.fill(one.program, one.measured):
+                one.measured.module = None
+            else:
+                left.append(one)
         if self.jobs == 1:
-            found = [_raised(_timed(self.tuner, self.entry, one, self._left)) for one in candidates]
+            found = [_raised(_timed(self.tuner, self.entry, one.measured, self._left)) for one in left]
         else:
-            found = self._spread(candidates, partial(_timed, seconds=self._left))
-        for one, result in zip(chunk, found, strict=True):
+            found = self._spread([one.measured for one in left], partial(_timed, seconds=self._left))
+        for one, result in zip(left, found, strict=True):
             result.candidate, result.memory = one.measured.candidate, one.measured.memory
             one.measured = result
             if self.kept is not None and result.reason != TOO_LONG:
@@ -245,8 +256,8 @@ def _raised(found: Result | Diagnostic) -> Result:
     return found
 
 
-def _build(tuner: Tuner, entry: str | None, candidate: Candidate) -> Tried | Diagnostic:
-    """The program of a pipeline, in whatever process."""
+def _build(tuner: Tuner, entry: str | None, candidate: Candidate, keeping: bool = False) -> Tried | Diagnostic:
+    """The program of a pipeline, in whatever process; ``keeping`` retains it for its run, unless it is long."""
     try:
         found = tuner.build(candidate)
     except LaunchError as error:
@@ -254,15 +265,16 @@ def _build(tuner: Tuner, entry: str | None, candidate: Candidate) -> Tried | Dia
     if found.reason or found.module is None:
         return Tried(found)
     least, operations = least_cycles(found.module, entry, tuner.target, tuner.cycles)
-    program = digest_of(print_module(found.module))
-    found.module = None
-    return Tried(found, program, least, operations=operations)
+    text = print_module(found.module)
+    if not keeping or len(text) > MOST_KEPT:
+        found.module = None
+    return Tried(found, digest_of(text), least, operations=operations)
 
 
-def _timed(tuner: Tuner, entry: str | None, candidate: Candidate, seconds: float) -> Measured | Diagnostic:
-    """The times of a pipeline, in whatever process, within ``seconds`` of the processor."""
+def _timed(tuner: Tuner, entry: str | None, built: Measured, seconds: float) -> Measured | Diagnostic:
+    """The times of a pipeline whose program is verified, in whatever process, within ``seconds`` of the processor."""
     try:
-        found = tuner.build(candidate)
+        found = built if built.module is not None else tuner.build(built.candidate)
         if not found.reason:
             _time(tuner, found, seconds)
     except LaunchError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from pto_dialect import parse
 from pto_dialect.driver.optimize.bound import least_cycles
 from pto_dialect.driver.optimize.space import LOCKS, MEMORY, NESTED, ORDER, PRODUCTS, SLOTS, pipeline_of, stages_for
 from pto_dialect.driver.options import CycleRequest
+from pto_dialect.driver.tune.measure import Measured, Tuner
+from pto_dialect.driver.tune.space import Candidate
 
 OPTIMIZE = import_module("pto_dialect.tools.pto_optimize").main
 RUN = import_module("pto_dialect.tools.pto_run").main
@@ -88,6 +91,23 @@ def test_programs_are_skipped_that_cannot_be_the_fastest(tmp_path: Path) -> None
         CliRunner().invoke(OPT, ["-p", passes, str(tmp_path / "program.pto"), "-o", str(fast)])
         ran = CliRunner().invoke(RUN, [str(fast), *ARGUMENTS, "--cycles=json", "--quiet"])
         assert json.loads(ran.stdout)["programs"][0]["whole"]["cycles"] >= told["best"]["cycles"]
+
+
+def test_programs_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The passes of a pipeline run once; those of the fastest one again for its results, and the reference."""
+    made: list[tuple[str, ...]] = []
+    build = Tuner.build
+
+    def counted(tuner: Tuner, candidate: Candidate) -> Measured:
+        made.append(candidate.passes)
+        return build(tuner, candidate)
+
+    monkeypatch.setattr(Tuner, "build", counted)
+    found = optimized(tmp_path, PROGRAM, *LIMITED, "--no-cache", "--output-format", "json")
+    told = json.loads(found.stdout)
+    best = tuple(told["best"]["passes"])
+    again = [passes for passes, count in Counter(made).items() if count > 1]
+    assert again in ([], [best])
 
 
 def test_no_more_than_the_limit_runs(tmp_path: Path) -> None:
