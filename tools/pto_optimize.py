@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=80, show_default=True, help="Limit of programs that run.")
 @click.option(
-    "--seconds", type=NumberRange(min=1, max=86_400), default=60.0, show_default=True,
+    "--seconds", type=NumberRange(min=1, max=86_400), default=40.0, show_default=True,
     help="Processor time of the search in each process.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of generated arguments.")

@@ -35,7 +35,7 @@ RUN_SECONDS = 2e-5
 BUILDS = 10
 """Pipelines that are tried for each program that may run."""
 
-MOST_KEPT = 100_000
+MOST_KEPT = 400_000
 """Characters of a program that stays in memory from its verification to its run."""
 
 EQUAL = 1.002
