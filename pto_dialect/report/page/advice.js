@@ -13,5 +13,5 @@ function advicePart() {
     waits.length ? [el("h3", null, "Waits, those first that cost most"), el("ul", null, waits.map(item))] : "",
     el("h3", null, "What would make it faster"),
     advice && advice.length ? el("ul", null, advice.map(item)) : "",
-    el("p", { class: "quiet" }, M.untried ? `Nothing was tried: ${M.untried}.` : none ? "None of the changes that were tried saves time." : advice ? "Each change was made, run on the same arguments, compared bit by bit, and timed." : "Add --cycles to have changes tried."));
+    el("p", { class: "quiet" }, M.untried ? `Nothing was tried: ${M.untried}.` : none ? "None of the changes that were tried saves time; pto optimize tries other tiles, loops and orders." : advice ? "Each change was made, run on the same arguments, compared bit by bit, and timed." : "Add --cycles to have changes tried."));
 }
