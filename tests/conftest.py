@@ -39,17 +39,8 @@ ABOUT_ACCELERATIONS = (
 """Tests of what ``PTO_PLAIN=1`` disables; all others pass with and without it."""
 
 
-LONG = (
-    *("packaging/test_wheel.py", "passes/lower_cube/test_guide.py", "integrations/agents/test_server.py"),
-    *("runtime/test_formulas.py", "driver/sweep/test_cluster.py", "accel/test_plain.py"),
-    *("prove/test_known_verdicts.py", "verify/test_mutated_programs.py", "benchmarks/test_isa_cases.py"),
-)
-"""Files with tests of several seconds. They run first: at the end, a process would wait for the last of them."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Has long tests run first, and skips tests of accelerations where these are disabled."""
-    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONG))
+    """Skips tests of accelerations where these are disabled."""
     if all(map(enabled, ACCELERATIONS)):
         return
     for item in items:
