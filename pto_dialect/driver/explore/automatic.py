@@ -14,7 +14,7 @@ from pto_dialect.diagnostics.engine import Counts
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 
-from ..launch.run_outputs import outputs_of_function
+from ..launch.run_outputs import numbered_outputs
 from ..run.binding import bind_given
 from ..run.files import FileError
 from ..run.memory_budget import memory_budget
@@ -37,7 +37,7 @@ def run_all(launch: Launch, module: ModuleOp) -> int:
     asked = launch.request
     codes: list[int] = []
     for number, name in enumerate(names, 1):
-        launch.request = replace(asked, sanitizing=outputs_of_function(asked.sanitizing, number, len(names)))
+        launch.request = replace(asked, sanitizing=numbered_outputs(asked.sanitizing, number, len(names)))
         codes.append(_carefully(launch, module, name, len(names) > 1))
     return max(codes, default=OK)
 

@@ -25,7 +25,7 @@ def wants_results(plan: Plan) -> bool:
 def originals_of(one: Prepared) -> list[Bound]:
     """Copies of the arguments before the run, for the changes that are tried after it; empty where none is."""
     request = one.launch.request
-    if request.cycles is None or not request.advice:
+    if request.cycles is None or not request.advice or _not_tried(one) is not None:
         return []
     return [argument.copied() for argument in one.bound]
 

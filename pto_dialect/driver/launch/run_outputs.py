@@ -27,28 +27,29 @@ _FILES = ("record", "html", "trace", "report")
 
 
 def has_run_output(request: Sanitizing | None) -> bool:
-    """True where each launch is to leave a file about its run."""
-    return request is not None and any(getattr(request, name) is not None for name in _FILES)
+    """True where each launch is to leave a recording or a page."""
+    return request is not None and (request.record is not None or request.html is not None)
 
 
 def is_observed(request: Sanitizing | None) -> bool:
-    """True where each launch needs a kernel of its own, which retains what its run has left."""
-    return has_run_output(request) or (request is not None and request.cycles is not None)
+    """True where each launch of one rank needs a kernel of its own, which retains what its run has left."""
+    timed = request is not None and (request.trace is not None or request.cycles is not None)
+    return timed or has_run_output(request)
 
 
 def check_run_outputs(plans: Sequence[Plan], request: Sanitizing | None) -> str | None:
     """Why the launches cannot be stored as requested."""
-    if not is_observed(request):
+    names = (*_FILES, "cycles")
+    option = next((f"--{name}" for name in names if getattr(request, name, None) is not None), None)
+    if request is None or option is None:
         return None
-    assert request is not None
-    option = next((f"--{name}" for name in _FILES if getattr(request, name) is not None), "--cycles")
     if plans[0].steps[0].task is not None:
         return f"{option} does not go with tasks; [[launch]] tables instead run in the order of the file"
     if request.cycles is not None and plans[0].rank is not None:
         return "--cycles times the run of one rank; it does not go with ranks"
     if request.trace is not None and plans[0].rank is not None:
         return "--trace shows the run of one rank; --html and --record keep all of them"
-    for rank, plan in enumerate(plans):
+    for rank, plan in enumerate(plans if has_run_output(request) else ()):
         for step, first in zip(plan.steps, plans[0].steps, strict=True):
             if _functions(step) != _functions(first):
                 what = f"rank {rank} runs {_functions_text(step)}, rank 0 {_functions_text(first)}"
@@ -68,17 +69,9 @@ def _functions_text(step: Step) -> str:
     return ", ".join(part.program if part.entry is None else f"{part.entry} of {part.program}" for part in parts)
 
 
-def outputs_of_launch(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
-    """The outputs requested of launch ``number`` of ``count``: with several launches, names of files include its
-    index."""
-    if request is None or count < 2 or not has_run_output(request):
-        return request
-    return outputs_of_function(request, number, count)
-
-
-def outputs_of_function(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
-    """The outputs requested of function ``number`` of ``count`` that run one after the other: each has files of its
-    own."""
+def numbered_outputs(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
+    """The outputs requested of run ``number`` of ``count``, of the launches of a file or of functions one after the
+    other: with several, names of files include its number."""
     if request is None or count < 2:
         return request
     paths = {name: _numbered(getattr(request, name), number) for name in _FILES}

@@ -41,7 +41,7 @@ from .measured import document_of, measure, originals_of, wants_results
 from .plan import Argument, BufferName, Expect, Plan, Step, Target
 from .prepared import Prepared
 from .rank_values import RankContext, Window
-from .run_outputs import is_observed, outputs_of_launch, page_of_launch
+from .run_outputs import has_run_output, is_observed, numbered_outputs, page_of_launch
 
 if TYPE_CHECKING:
     from ..verdicts import Verdicts
@@ -129,6 +129,9 @@ class Session:
         self.files: list[tuple[str, OutputFile]] = []
         self.expectations: list[Expected] = []
         self.outputs: list[tuple[str, OutputFile]] = []
+        # Ranks share the kernel of a launch, but for recordings.
+        self.observed = (is_observed if plan.rank is None else has_run_output)(settings.sanitizing)
+        self.computes = settings.cycles is not None and wants_results(plan)
         shown = settings.dump or not settings.quiet
         self.budget = memory_budget(settings.max_memory, shown, settings.sanitizing is not None)
 
@@ -206,13 +209,13 @@ class Session:
             policy=settings.policy,
             dump=settings.dump,
             quiet=settings.quiet,
-            sanitizing=outputs_of_launch(settings.sanitizing, plan.steps.index(step) + 1, len(plan.steps)),
+            sanitizing=numbered_outputs(settings.sanitizing, plan.steps.index(step) + 1, len(plan.steps)),
             plans=settings.plans,
             verdicts=settings.verdicts,
             tasks=step.task is not None,
             cycles=settings.cycles,
             advice=settings.advice,
-            computes=wants_results(plan),
+            computes=self.computes,
         )
         launch = self.launch(self.input_of(step.program, step.entry, step), request)
         kernel = self.kernel(step, launch)
@@ -252,7 +255,7 @@ class Session:
         except BindingError as error:
             raise self.plan.document.error((*step.key, "entry"), str(error), rule=error.rule) from None
         # What a launch leaves is its own, so is the kernel that writes it down.
-        if (path, entry) not in self.kernels or is_observed(self.settings.sanitizing):
+        if (path, entry) not in self.kernels or self.observed:
             self.kernels[path, entry] = launch.kernel(self.modules[path], entry)
         return self.kernels[path, entry]
 
@@ -263,7 +266,7 @@ class Session:
         inputs = [self.input_of(part.program, part.entry, step) for part in step.group]
         paths = [self.path_of(item) for item in inputs]
         key = tuple((path, part.entry, part.core) for path, part in zip(paths, step.group, strict=True))
-        if key not in self.kernels or is_observed(self.settings.sanitizing):
+        if key not in self.kernels or self.observed:
             for part, item in zip(step.group, inputs, strict=True):
                 self.read(item, part.key, launch, verified=len({*paths}) == 1)
             known = self.modules if len({*paths}) == 1 else self.parts
