@@ -215,7 +215,7 @@ def _unite_slots(flags: list[Flag], sequence: Sequence) -> bool:
     if pair is None:
         return False
     one, other = pair
-    new = united(one, other, one.shared or other.shared or TOO_MANY)
+    new = united(one, other, TOO_MANY)
     new.chosen, new.slot, new.count = one.chosen, one.slot, one.count
     new.ring, new.about = one.ring, one.about
     replace_flags(sequence, pair, (new,))
@@ -232,8 +232,7 @@ def _unite(flags: list[Flag], sequence: Sequence) -> None:
     """Makes two flags one, or, where they lie in different regions, the last one a barrier of all pipes."""
     pair = _nearest(flags, lambda one, other: True)
     if pair is not None:
-        one, other = pair
-        replace_flags(sequence, pair, (united(one, other, one.shared or other.shared or TOO_MANY),))
+        replace_flags(sequence, pair, (united(*pair, TOO_MANY),))
         return
     last = next((flag for flag in reversed(flags) if not flag.carried), flags[-1])
     last.sequence.full.add(last.before)
@@ -256,8 +255,9 @@ def _nearest(flags: list[Flag], match: Callable[[Flag, Flag], bool]) -> Pair | N
     return best[1:] if best is not None else None
 
 
-def united(one: Flag, other: Flag, shared: str) -> Flag:
-    """A flag that is set after what both are set after, and waited for before what both are waited for before."""
+def united(one: Flag, other: Flag, reason: str = "") -> Flag:
+    """A flag that is set after what both are set after, and waited for before what both are waited for before;
+    ``reason`` states why, where neither says it already."""
     return Flag(
         one.source,
         one.target,
@@ -265,7 +265,7 @@ def united(one: Flag, other: Flag, shared: str) -> Flag:
         min(one.before, other.before),
         one.sequence,
         one.carried,
-        shared=shared,
+        shared=one.shared or other.shared or reason,
         about_slots=one.about_slots and other.about_slots,
     )
 

@@ -24,15 +24,14 @@ MOST = 1000
 """Operations of a function from which on nothing is tried: a trial follows all of them."""
 
 
-def unite_flags(sequence: Sequence, arch: str) -> int:
-    """Makes flags of a function one where it takes no more cycles then. Returns how many went."""
+def unite_flags(sequence: Sequence, arch: str) -> None:
+    """Makes flags of a function one where it takes no more cycles then."""
     groups = [flags for one in reversed(all_sequences(sequence)) for flags in _groups(one)]
     if not groups or not _stands_alone(sequence):
-        return 0
+        return
     search = _Search(sequence, arch)
     for flags in groups:
         search.unite(flags)
-    return search.gone
 
 
 def _stands_alone(sequence: Sequence) -> bool:
@@ -60,7 +59,6 @@ class _Search:
         self.sequence = sequence
         self.timelines = [Timeline(Costs(arch, share)) for share in SHARES]
         self.times = [one.time(sequence) for one in self.timelines]
-        self.gone = 0
 
     def unite(self, flags: list[Flag]) -> None:
         """Makes neighbours among ``flags`` one, the nearest first."""
@@ -79,11 +77,10 @@ class _Search:
         """The flag that stands for both, if that costs nothing; otherwise both stay."""
         if sum(timeline.steps for timeline in self.timelines) > STEPS:
             return None
-        new = united(*pair, shared=pair[0].shared or pair[1].shared)
+        new = united(*pair)
         replace_flags(self.sequence, pair, (new,))
         times = zip(self.timelines, self.times, strict=True)
         if all(timeline.time(self.sequence) <= time for timeline, time in times):
-            self.gone += 1
             return new
         replace_flags(self.sequence, (new,), pair)
         return None

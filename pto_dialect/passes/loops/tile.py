@@ -76,17 +76,17 @@ class TileLoopsPass(PtoPass):
 
     def _unchanged(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Reports why there is nothing to split."""
-        reason, place = f"no operation uses a tile of a vector core with more than {self.rows} rows", module
+        reason, at = f"no operation uses a tile of a vector core with more than {self.rows} rows", module
         for op in walk(module):
             kind = op.result.type if isinstance(op, AllocTileOp) else None
             if not isinstance(kind, TileBufType) or kind.loc != "vec" or kind.valid_rows != DYNAMIC:
                 continue
             if kind.rows > int(self.rows):
                 name = label_of(op.results[0], "a tile")
-                reason, place = f"only a run knows how many of the {kind.rows} rows of {name} are valid", op
+                reason, at = f"only a run knows how many of the {kind.rows} rows of {name} are valid", op
                 break
         message = f"tile-loops changes nothing: {reason}"
-        engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(place)))
+        engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(at)))
 
 
 def _split(stretch: Stretch, shared: bool) -> None:
