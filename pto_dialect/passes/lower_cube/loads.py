@@ -20,6 +20,8 @@ from pto_dialect.targets.profile import Profile
 from .scales import holds_scales, load_scales
 
 _ZERO_PAD = 1
+_BLOCK = FRACTAL_ROWS * ROW_BYTES
+"""Bytes of a block of an operand."""
 _TURNED = {"transpose": BoolAttr(True, i1)}
 
 
@@ -169,6 +171,9 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
     start = reader.offset(source, row, col)
     offset = reader.offset(dst, 0, 0)
     numbers = _window(writer, source, dst, down, across, turned)
+    if source.height == 1:
+        _check_blocks(writer, source, start, across)
+        _check_blocks(writer, dst, offset, across)
     pointers = {
         "source": writer.advanced(source.pointer, start),
         "destination": writer.seen_as(writer.advanced(dst.pointer, offset), source.type.element),
@@ -210,10 +215,25 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
     strides = [max(1, height // FRACTAL_ROWS) for height in (source.height, to_height)]
     if source.height == 1 and to_height == 1:
         # A single row is contiguous: consecutive blocks of 512 bytes.
-        steps = [1, writer.ceildiv(writer.mul(across, source.bytes), FRACTAL_ROWS * ROW_BYTES)]
+        steps = [1, writer.ceildiv(writer.mul(across, source.bytes), _BLOCK)]
     elif 1 in (source.height, to_height):
         raise NotLoweredError(op, "one of its tiles is a list and the other one has blocks")
     return (0, 0, *steps, *strides)
+
+
+def _check_blocks(writer: Writer, tile: Tile, start: Number, across: Number) -> None:
+    """Makes sure that the whole blocks of ``across`` elements of a single row, from ``start`` on, are in the bytes of
+    its tile: what comes after them belongs to others."""
+    unit = _BLOCK // tile.bytes
+    room = tile.base_type.cols
+    inside = isinstance(start, int) and isinstance(across, int) and start + round_up(across, unit) <= room
+    if inside:
+        return
+    if room % unit:
+        reason = f"a row in {tile.type.loc} of {room} elements is no whole blocks of {_BLOCK} bytes, which a load moves"
+        help = f"a tile of {round_up(room, unit)} columns, of which fewer may be valid, has whole blocks"
+        raise NotLoweredError(writer.anchor, reason, help)
+    Reader(writer).aligned(start, unit, "column")
 
 
 def _steps(writer: Writer, size: Number, unit: int, group: int) -> Number:

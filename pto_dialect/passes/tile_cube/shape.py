@@ -20,7 +20,7 @@ from pto_dialect.targets.matmul_types import MX_K_MULTIPLE, MX_SCALE_GROUP
 from pto_dialect.targets.profile import Profile
 
 from .course import Sizes, Times, cycles
-from .product import NotTiledError, Product
+from .product import NotTiledError, Product, steps_of
 
 ROWS = (16, 32, 64, 128, 256)
 COLUMNS = (16, 32, 64, 128, 256, 512)
@@ -86,11 +86,17 @@ def has_edges(product: Product, shape: Shape) -> bool:
 
 
 class Units(NamedTuple):
-    """Sizes of tiles are multiples of these: rows, columns and length along k."""
+    """Sizes of tiles are multiples of these: rows, columns and length along k. ``step`` is that of left operands, of
+    which panels and products along k are multiples."""
 
     rows: int
     columns: int
     depth: int
+    step: int
+
+    def of(self, role: str) -> tuple[int, int]:
+        """The units of the rows and columns of the tiles of an operand."""
+        return steps_of(role, self.rows, self.columns, self.step if role == "left" else self.depth)
 
 
 @dataclass(frozen=True)
@@ -124,13 +130,16 @@ class Request:
 
 
 def units_of(product: Product) -> Units:
-    """The units of the tiles of a product: a block of the operands in both directions, one row of products of one row,
-    a pair of scales of scaled ones."""
+    """The units of the tiles of a product: a block of the operands in both directions, a pair of scales of scaled ones.
+    The operand of one row has whole blocks along k, which its loads move."""
     bytes_ = byte_width(product.left.level0.element)
     assert bytes_ is not None
     unit = max(FRACTAL, INNER_BYTES // bytes_)
     family = product.family
-    return Units(1 if family.one_row else unit, unit, MX_K_MULTIPLE if family.scaled else unit)
+    depth = MX_K_MULTIPLE if family.scaled else unit
+    if family.one_row:
+        return Units(1, unit, depth, FRACTAL * INNER_BYTES // bytes_)
+    return Units(unit, unit, depth, depth)
 
 
 def round_up(number: int, unit: int) -> int:
@@ -175,14 +184,17 @@ def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[S
     for rows, columns, panel in combinations(
         [1] if product.family.one_row else _sizes(product, "rows", ROWS, request.rows, units.rows),
         _sizes(product, "cols", COLUMNS, request.columns, units.columns),
-        _sizes(product, "depth", PANELS, request.panel, units.depth),
+        _sizes(product, "depth", PANELS, request.panel, units.step),
     ):
         lengths = extents(product, "depth", panel)
         bias = columns * sums if "bias" in product.inputs else 0
         table = columns * _TABLE_BYTES if "table" in product.inputs else 0
         rest = sum(one.size for one in lengths[1:])
         rests = SLOTS if "depth" in product.open else 1
-        level1 = (rows + columns) * (SLOTS * panel + rests * round_up(rest, units.depth)) * bytes_
+        level1 = sum(
+            size * (SLOTS * panel + rests * round_up(rest, unit)) * bytes_
+            for size, unit in ((rows, units.step), (columns, units.depth))
+        )
         level1 += bias + table + (-(-level1 // MX_SCALE_GROUP) if product.family.scaled else 0)
         if level1 > capacity["mat"] or rows * columns * sums > capacity["acc"]:
             continue
@@ -191,9 +203,10 @@ def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[S
         one = Shape(rows, columns, panel, 0, units)
         # Parts of different width, and products of different length, have tiles of their own.
         widths = max(_together(one.parts_of(cols.size), units.columns) for cols in extents(product, "cols", columns))
-        for depth in range(round_up(lengths[0].size, units.depth), 0, -units.depth):
-            pieces = SLOTS * bytes_ * _together(pieces_of(lengths, depth), units.depth)
-            if pieces * rows <= capacity["left"] and pieces * widths <= capacity["right"]:
+        for depth in range(round_up(lengths[0].size, units.step), 0, -units.step):
+            pieces = pieces_of(lengths, depth)
+            left, right = (SLOTS * bytes_ * _together(pieces, unit) for unit in (units.step, units.depth))
+            if left * rows <= capacity["left"] and right * widths <= capacity["right"]:
                 yield replace(one, depth=depth)
                 break
 

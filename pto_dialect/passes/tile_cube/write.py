@@ -381,7 +381,7 @@ class _Blocks:
     ) -> SSAValue:  # fmt: skip
         """A part of an operand in L1: from a row, a column and an element along k on, of so many of each."""
         operand = self.product.inputs[role]
-        kind = _resized(operand.level1, *steps_of(role, *size), steps_of(role, *self.shape.units))
+        kind = _resized(operand.level1, *steps_of(role, *size), self.shape.units.of(role))
         tile = self._slot(_hint(operand.load.dst), kind, slot)
         part = self._part(operand.window, *self._place_of(role, at), *steps_of(role, *size))
         self.writer.pto(TLoadOp, {"src": part, "dst": tile})
@@ -397,7 +397,7 @@ class _Blocks:
     def _moved(self, role: str, source: SSAValue, at: tuple[int, int, int], size: tuple[int, int, int]) -> SSAValue:
         """A part of an operand in the memory of the products."""
         operand = self.product.inputs[role]
-        kind = _resized(operand.level0, *steps_of(role, *size), steps_of(role, *self.shape.units))
+        kind = _resized(operand.level0, *steps_of(role, *size), self.shape.units.of(role))
         tile = self._tile(_hint(operand.move.dst), kind, self.turns % SLOTS)  # pyright: ignore
         if role.endswith("_scale"):
             self.writer.pto(TMovOp, {"src": source, "dst": tile})

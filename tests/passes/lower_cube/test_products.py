@@ -81,16 +81,33 @@ def test_one_valid_row_of_a_block_is_no_list():
     assert [one for one in instructions(module) if one.startswith("mad")] == ["mad"]
 
 
-@pytest.mark.parametrize("layout", ["nz", "nd"])
-@pytest.mark.parametrize("k", [16, 64, 512])
-def test_a_vector_is_a_list(k, layout):
-    arrays, exact = product(1, k, 32, "f16")
+def vector(k: int, layout: str, columns: int) -> Program:
+    """A product of one row of ``k`` valid elements, whose tiles have ``columns``."""
     program = gemm(1, k, 32, op="tgemv")
-    program.tiles[0] = f"%ma = pto.alloc_tile : {tile_type('mat', 1, k, 'f16', layout)}"
-    program.lines = [line.replace(program.types["ma"], tile_type("mat", 1, k, "f16", layout)) for line in program.lines]
-    module, found = lowered(program, **arrays)
+    valid = "" if k == columns else f"1x{k}"
+    for name, loc, kind in (("ma", "mat", layout), ("l", "left", "")):
+        wide = tile_type(loc, 1, columns, "f16", kind, valid)
+        at = next(at for at, line in enumerate(program.tiles) if line.startswith(f"%{name} = "))
+        program.tiles[at] = f"%{name} = pto.alloc_tile : {wide}"
+        program.lines = [line.replace(program.types[name], wide) for line in program.lines]
+    return program
+
+
+@pytest.mark.parametrize("layout", ["nz", "nd"])
+@pytest.mark.parametrize(("k", "columns"), [(16, 256), (64, 256), (272, 512), (512, 512)])
+def test_a_vector_is_a_list(k, columns, layout):
+    arrays, exact = product(1, k, 32, "f16")
+    module, found = lowered(vector(k, layout, columns), **arrays)
     assert np.array_equal(found["c"], exact)
     assert [one for one in instructions(module) if one.startswith("mad")] == ["mad"]
+
+
+@pytest.mark.parametrize("layout", ["nz", "nd"])
+def test_a_vector_has_whole_blocks(layout):
+    """A load moves 512 bytes at a time: of a shorter row it would read what comes after its tile."""
+    assert refusals(vector(64, layout, 128)) == [
+        "pto.tmov: a row in mat of 128 elements is no whole blocks of 512 bytes, which a load moves"
+    ]
 
 
 def steps(element: str, start: str) -> Program:

@@ -73,6 +73,31 @@ def test_the_results_are_the_same_bits(kind: Kind, sizes: str) -> None:
     assert expected["c"].tobytes() != arrays["c"].tobytes()
 
 
+@pytest.mark.parametrize("passes", ["assign-memory insert-sync", "double-buffer assign-memory insert-sync"])
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        (Kind("tgemv", m=1, n=64, k=64, tiles=(1, 4, 8)), ""),
+        (Kind("tgemv", m=1, n=64, k=64, tiles=(1, 3, 5), bias=True), "{panel=64}"),
+        (Kind("tgemv", m=1, n=32, k=40, tiles=(1, 2, 25), element="f32"), ""),
+        (Kind("tgemv", m=1, n=64, k=96, tiles=(1, 2, 11), element="i8", out="i32"), "{panel=128}"),
+        (Kind("tgemv", m=1, n=64, k=32, tiles=(1, 1, 1)), ""),
+    ],
+)
+def test_instructions_of_one_row_stay_in_their_tiles(kind: Kind, sizes: str, passes: str) -> None:
+    """Loads of one row into L0A move whole blocks of 512 bytes, which the tiles of the pass have."""
+    arrays = kind.arrays()
+    before, _ = passed(str(kind), "assign-memory", "insert-sync")
+    after, said = passed(str(kind), f"tile-cube{sizes}", *passes.split(), "lower-cube")
+    assert not [one for one in said if "double-buffer" not in one and "insert-sync" not in one]
+    assert "pto.mte_l1_l0a" in print_module(after)
+    for schedule in SCHEDULES:
+        assert run(after, arrays, schedule)["c"].tobytes() == run(before, arrays)["c"].tobytes(), schedule
+    instrumented = InstrumentedKernel(after, None, None, RunOptions(), SanitizeOptions(sync="strict"))
+    instrumented.run(copies(arrays), 1)
+    assert not [str(one) for one in instrumented.observer.findings.all], print_module(after)
+
+
 SHARED = [
     (Plain(50, 100, 70), "rows=16 columns=32 panel=32", (1, 4, 7)),
     (Kind(batch=3, bias=True), "rows=16 columns=96 panel=32", (2,)),

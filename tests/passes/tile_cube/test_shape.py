@@ -111,8 +111,8 @@ def test_pieces():
     assert [(one.first, one.count, one.size) for one in ranges(100, 32)] == [(0, 3, 32), (96, 1, 4)]
     assert [(one.first, one.count, one.size) for one in ranges(64, 32)] == [(0, 2, 32)]
     assert pieces_of(ranges(100, 64), 48) == {48, 16, 36}
-    assert Shape(32, 100, 32, 32, Units(16, 16, 16)).parts_of(100) == (64, 36)
-    assert Shape(32, 48, 32, 32, Units(16, 16, 16)).parts_of(48) == (48,)
+    assert Shape(32, 100, 32, 32, Units(16, 16, 16, 16)).parts_of(100) == (64, 36)
+    assert Shape(32, 48, 32, 32, Units(16, 16, 16, 16)).parts_of(48) == (48,)
 
 
 def test_the_course_is_that_of_the_busiest_pipe():
