@@ -13,12 +13,13 @@ from functools import cached_property
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.analysis.alias import Must, Pointees, joined
-from pto_dialect.ir.core.base import PtoOp, op_spec
+from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
+from pto_dialect.passes.accesses.filling import fills, shows_all
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, UnsupportedError
 from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.program import MEMORY
@@ -145,12 +146,22 @@ class LiveRanges:
                     self.uses[location.root].append(_Use(self.time, writes, needs, loops))
                     if needs:
                         flow.exposed.add(location.root)
+        kept = self._kept(leaf.op)
         for location in leaf.writes:
             written = location.must()
-            if written is not None:
+            if written is not None and location not in kept:
                 _kill(written, flow)
         self.time += 1
         return flow
+
+    def _kept(self, op: Operation) -> set[MemoryLocation]:
+        """The locations that an operation writes and that may hold something of before afterwards."""
+        if not isinstance(op, PtoOp):
+            return set()
+        groups = operand_groups(op)
+        results = [value for name in op_spec(type(op)).writes for value in groups.get(name, ())]
+        kept = [value for value in results if isinstance(value.type, MEMORY) and not _leaves_nothing(op, value)]
+        return {location for value in kept for location in self.places.of(value)}
 
     def settle(self, buffers: dict[SSAValue, Buffer]) -> None:
         """Assigns the live ranges of ``buffers``, which are keyed by their handles."""
@@ -188,6 +199,11 @@ class LiveRanges:
             for source in sources if target not in sources else ():
                 if source.ends_at(time) and target.begins_at(time) and _is_equal(source.op, target.op):
                     source.heirs.add(target)
+
+
+def _leaves_nothing(op: Operation, tile: SSAValue) -> bool:
+    """Whether nothing that a tile held is read after ``op`` has written it."""
+    return fills(op, tile) and shows_all(tile)
 
 
 def _lanewise(leaf: Leaf) -> bool:

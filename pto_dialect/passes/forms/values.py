@@ -21,6 +21,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType, shape_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
+from pto_dialect.passes.accesses.filling import fills
 from pto_dialect.syntax.types.parser import intern_type
 from pto_dialect.targets.tile_layouts import ZZ_SCALE
 
@@ -74,7 +75,7 @@ def _fills(op: PtoOp, use: Use, contents: Contents) -> bool:
         sources = contents.accesses(op).reads
         return all(shape_of(source.value.type) == shape for source in sources if is_buffer(source.value))
     line = shape[0] == 1 and not op_spec(type(op)).reads
-    return line or not has_role(op, Role.PARTIAL)
+    return line or fills(op, use.value)
 
 
 # ------------------------------------------------------------ effects by location

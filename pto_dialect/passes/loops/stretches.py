@@ -19,6 +19,7 @@ from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
+from pto_dialect.passes.accesses.filling import fills
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.passes.lower_vector.reduce import ROWS
@@ -167,8 +168,9 @@ class Stretch:
             self.shown[value] = kind
             value, kind = column, column.type
             assert isinstance(kind, TileBufType)
-        if not output and value not in written:
-            raise NotTiledError(op, f"{_name(value)} comes from somewhere else")
+        if value not in written and not (output and fills(op, value)):
+            reason = "is not written as a whole first" if output else "comes from somewhere else"
+            raise NotTiledError(op, f"{_name(value)} {reason}")
         written.add(value)
         if value not in self.tiles:
             self._own(op, value, kind)

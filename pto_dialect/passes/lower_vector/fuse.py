@@ -15,8 +15,8 @@ from pto_dialect.ir.buffers.memref_bridge import PointerCastOp
 from pto_dialect.ir.buffers.pointers import CastptrOp, InttoptrOp
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
+from pto_dialect.passes.accesses.filling import fills, shows_all
 from pto_dialect.passes.instructions.geometry import Tile
 from pto_dialect.passes.instructions.writer import Writer, calls, is_handle
 
@@ -163,7 +163,7 @@ def _hides_accesses(op: Operation) -> bool:
 
 def _only_writes(op: Operation, tile: SSAValue) -> bool:
     """Whether ``op`` writes all that counts of a tile, and reads nothing of it."""
-    if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL):
+    if not isinstance(op, PtoOp) or not fills(op, tile) or not shows_all(tile):
         return False
     groups = operand_groups(op)
     return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pto_dialect import parse, print_module
@@ -352,6 +354,8 @@ def test_what_values_cannot_say(name: str) -> None:
         ("pto.tci ins(%k : i32) outs(%a : !I)", False),
         ("pto.tscatter ins(%b, %b : !I, !I) outs(%a : !I)", True),
         ("pto.tnot ins(%b : !I) outs(%a : !I)", True),
+        ("pto.tload ins(%p : !pto.partition_tensor_view<16x16xi32>) outs(%a : !I)", True),
+        ("pto.tload ins(%p : !pto.partition_tensor_view<8x16xi32>) outs(%a : !I)", False),
     ],
 )
 def test_what_may_keep_earlier_content_is_refused(statement: str, kept: bool) -> None:
@@ -364,7 +368,9 @@ def test_what_may_keep_earlier_content_is_refused(statement: str, kept: bool) ->
         {statement}
         pto.tprint ins(%a : !I)
     """
-    module = parse("!I = !pto.tile_buf<vec, 16x16xi32>\n" + function(body, "%k: i32"))
+    view = re.search(r"!pto.partition\S+>", statement)
+    more = f", %p: {view[0]}" if view else ""
+    module = parse("!I = !pto.tile_buf<vec, 16x16xi32>\n" + function(body, f"%k: i32{more}"))
     if kept:
         to_level1(module)
     else:
