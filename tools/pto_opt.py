@@ -55,17 +55,20 @@ PASS_REMARKS = frozenset(
             "double-buffer-one-slot",
             "double-buffer-unchanged",
             "fuse-loops-apart",
+            "fuse-loops-arguments",
             "join-transfers-unchanged",
             "resize-panels-slots",
             "resize-panels-unchanged",
             "tile-cube-unchanged",
+            "tile-loops-arguments",
             "tile-loops-products",
             "tile-loops-unchanged",
             "unroll-unchanged",
         ),
     )
 )
-"""Remarks that are shown without ``--pedantic``: a pass did not do what its name says."""
+"""Remarks that are shown without ``--pedantic``: a pass did not do what its name says, or what it did is
+right under a condition."""
 
 WRONG_PROGRAM = 1
 WRONG_COMMAND_LINE = 2

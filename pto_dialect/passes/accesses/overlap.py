@@ -5,14 +5,15 @@ Source: docs/reference/synchronisation.md, "Dependences".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from math import inf
 from operator import neg, pos
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
 from pto_dialect.analysis.affine import AffineExpr, Term
 from pto_dialect.analysis.alias import Alias
+from pto_dialect.ir.core.roles import Role, has_role
 
 from .locations import GLOBAL, MemoryLocation
 from .rotation import iteration_distance
@@ -22,6 +23,25 @@ from .setting import ANY, Range, Setting
 def may_overlap(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> bool:
     """Whether some byte may belong to both."""
     return alias_of(earlier, later, setting).is_possible
+
+
+def as_one_array(one: MemoryLocation, other: MemoryLocation) -> MemoryLocation | None:
+    """``other`` as if the two different arguments that both are parts of were one array; ``None`` for parts of anything
+    else. Arguments count as different memory: what follows from this location depends on that."""
+    roots = (one.root, other.root)
+    if one.space != GLOBAL or other.space != GLOBAL or roots[0] == roots[1] or not all(map(is_argument, roots)):
+        return None
+    frame = other.frame
+    if isinstance(frame, tuple) and frame[:2] == ("view", other.root):
+        frame = ("view", one.root, *frame[2:])
+    return other._replace(root=one.root, frame=frame)
+
+
+def is_argument(root: Hashable) -> bool:
+    """Whether an object is the memory of an argument of a function."""
+    block = root.owner if isinstance(root, SSAValue) else None
+    parent = block.parent_op() if isinstance(block, Block) else None
+    return parent is not None and has_role(parent, Role.FUNCTION)
 
 
 def alias_of(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> Alias:

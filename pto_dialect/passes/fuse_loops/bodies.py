@@ -21,7 +21,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.dependences import Levels
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, innermost
 from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
-from pto_dialect.passes.accesses.overlap import may_overlap
+from pto_dialect.passes.accesses.overlap import as_one_array, may_overlap
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.setting import ANY, Setting
 from pto_dialect.passes.instructions.writer import is_handle
@@ -134,34 +134,46 @@ def _is_scratch_first(tile: SSAValue, block: Block, arch: str) -> bool:
     return False
 
 
+Apart = dict[frozenset[SSAValue], None]
+"""Pairs of arguments that have to be different memory."""
+
+
 def check_order(
     loop: ForOp, moved: Collection[Operation], private: Collection[SSAValue], function: Operation, profile: Profile
-) -> None:
-    """Raises :class:`NotFusedError` if an iteration of ``loop`` may access, with the operations that are not
-    ``moved``, what a later iteration of those accesses: before, all of them ran first."""
+) -> Apart:
+    """The arguments that have to be different memory for the order of ``loop``. Raises :class:`NotFusedError` if an
+    iteration of it may access, with the operations that are not ``moved``, what a later iteration of those accesses:
+    before, all of them ran first."""
     body = Body(loop, function, profile)
+    apart: Apart = {}
     for later in body.leaves:
         if later.op not in moved:
             continue
         for earlier in body.leaves:
             if earlier.op in moved:
                 continue
-            for value in _conflicts(earlier, later, body.later):
-                if value.root not in private:
-                    raise NotFusedError(earlier.op, _reason(value))
+            for location, other in _pairs(earlier, later):
+                if may_overlap(location, other, body.later) and location.root not in private:
+                    raise NotFusedError(earlier.op, _reason(location))
+                note_apart(location, other, body.later, apart)
+    return apart
 
 
-def _conflicts(earlier: Leaf, later: Leaf, setting: Setting) -> Iterator[MemoryLocation]:
-    """The locations that two operations may both access, one of them as a write, where the later one is in a later
-    iteration."""
+def note_apart(location: MemoryLocation, other: MemoryLocation, setting: Setting, apart: Apart) -> None:
+    """Notes in ``apart`` the arguments of two accesses that would be in conflict if these were one array."""
+    same = as_one_array(location, other)
+    if same is not None and may_overlap(location, same, setting):
+        apart[frozenset(root for root in (location.root, other.root) if isinstance(root, SSAValue))] = None
+
+
+def _pairs(earlier: Leaf, later: Leaf) -> Iterator[tuple[MemoryLocation, MemoryLocation]]:
+    """The locations of two operations of which one is written."""
     for location in earlier.writes:
         for other in (*later.reads, *later.writes):
-            if may_overlap(location, other, setting):
-                yield location
+            yield location, other
     for location in earlier.reads:
         for other in later.writes:
-            if may_overlap(location, other, setting):
-                yield location
+            yield location, other
 
 
 def _reason(location: MemoryLocation) -> str:

@@ -26,14 +26,15 @@ from pto_dialect.passes.loops.buffers import is_written_first, touches_memory
 from pto_dialect.passes.loops.copies import erase_with_handles, put
 from pto_dialect.targets.profile import Profile
 
-from .bodies import Body
+from .bodies import Apart, Body, note_apart
 
 _COPY = segment_sizes(tuple(int(slot.name in ("src", "dst")) for slot in signature(TMovOp).operands))
 
 
-def keep_on_chip(loop: ForOp, function: Operation, profile: Profile) -> None:
+def keep_on_chip(loop: ForOp, function: Operation, profile: Profile) -> Apart:
     """Replaces loads in the body of ``loop`` by the tiles that were stored there, and leaves out stores that are
-    overwritten unread."""
+    overwritten unread. The result are the arguments that have to be different memory for that."""
+    apart: Apart = {}
     while True:
         body = Body(loop, function, profile)
         transfers = [
@@ -41,11 +42,11 @@ def keep_on_chip(loop: ForOp, function: Operation, profile: Profile) -> None:
             for number, leaf in enumerate(body.leaves)
             if leaf.op.parent is loop.body.block and _is_plain_transfer(leaf.op)
         ]
-        if not (_forward(loop, body, transfers, profile.arch) or _drop(body, transfers)):
-            return
+        if not (_forward(loop, body, transfers, profile.arch, apart) or _drop(body, transfers, apart)):
+            return apart
 
 
-def _forward(loop: ForOp, body: Body, transfers: list[tuple[int, Operation]], arch: str) -> bool:
+def _forward(loop: ForOp, body: Body, transfers: list[tuple[int, Operation]], arch: str, apart: Apart) -> bool:
     """Replaces one load; whether there was one."""
     for number, load in transfers:
         if not isinstance(load, TLoadOp):
@@ -62,12 +63,13 @@ def _forward(loop: ForOp, body: Body, transfers: list[tuple[int, Operation]], ar
             between = body.leaves[earlier + 1 : number]
             if _touched((place, *body.locations.of(source)), between, body, reads=False):
                 break
+            _note(place, between, body, apart, reads=False)
             _replace(load, source, tile, loop, body, number, arch)
             return True
     return False
 
 
-def _drop(body: Body, transfers: list[tuple[int, Operation]]) -> bool:
+def _drop(body: Body, transfers: list[tuple[int, Operation]], apart: Apart) -> bool:
     """Removes one store whose view is stored to again before anything reads it; whether there was one."""
     for number, store in transfers:
         place = _exactly(store.dst, body) if isinstance(store, TStoreOp) else None
@@ -75,7 +77,9 @@ def _drop(body: Body, transfers: list[tuple[int, Operation]]) -> bool:
             if later <= number or not isinstance(other, TStoreOp) or _exactly(other.dst, body) != place:
                 continue
             assert place is not None
-            if not _touched((place,), body.leaves[number + 1 : later], body, reads=True):
+            between = body.leaves[number + 1 : later]
+            if not _touched((place,), between, body, reads=True):
+                _note(place, between, body, apart, reads=True)
                 erase_with_handles([store])
                 return True
             break
@@ -133,6 +137,13 @@ def _touched(places: Iterable[MemoryLocation], leaves: Iterable[Leaf], body: Bod
         for location in (*(leaf.reads if reads else ()), *leaf.writes)
         for place in some
     )
+
+
+def _note(place: MemoryLocation, leaves: Iterable[Leaf], body: Body, apart: Apart, reads: bool) -> None:
+    """Notes the arguments of which an operation would write, or read too, ``place`` if they were one array."""
+    for leaf in leaves:
+        for location in (*(leaf.reads if reads else ()), *leaf.writes):
+            note_apart(place, location, body.same, apart)
 
 
 def _replace(

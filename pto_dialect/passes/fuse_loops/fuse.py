@@ -24,15 +24,17 @@ from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.insert_sync.insert import own_flag
 from pto_dialect.passes.instructions.writer import is_handle
+from pto_dialect.passes.loops.arrays import apart_remark
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.engine.rule import read_rules
 
-from .bodies import NotFusedError, check_body, check_order, private_tiles
+from .bodies import Apart, NotFusedError, check_body, check_order, private_tiles
 from .forward import keep_on_chip
 from .views import check_views
 
 _RULES = read_rules("passes")
 APART = _RULES["fuse-loops-apart"]
+ARGUMENTS = _RULES["fuse-loops-arguments"]
 
 
 @dataclass(frozen=True)
@@ -57,20 +59,20 @@ def _fuse(function: Operation, profile: Profile) -> Iterator[Diagnostic]:
         yield _remark(flag, "fuse-loops leaves this function as it is: its flags order the loops that it has")
         return
     found = False
-    fused: dict[ForOp, None] = {}
+    fused: dict[ForOp, Apart] = {}
     for block in _blocks(function):
         for first, second in _neighbours(block):
             found = True
             try:
-                _merge(first, second, function, profile)
+                apart = _merge(first, second, function, profile)
             except NotFusedError as error:
                 note = (Note("this operation holds them apart", span_of(error.op)),) if error.op is not second else ()
                 yield _remark(second, f"this loop stays apart from the one before it: {error.reason}", note)
                 continue
-            fused.pop(first, None)
-            fused[second] = None
-    for loop in fused:
-        keep_on_chip(loop, function, profile)
+            fused[second] = fused.pop(first, {}) | apart
+    for loop, apart in fused.items():
+        for pair in apart | keep_on_chip(loop, function, profile):
+            yield apart_remark(ARGUMENTS, "the fused loop", pair, loop)
     if not found:
         yield _remark(function, "fuse-loops changes nothing: no loop follows another one directly")
 
@@ -99,8 +101,9 @@ def _neighbours(block: Block) -> Iterator[tuple[ForOp, ForOp]]:
             last = None
 
 
-def _merge(first: ForOp, second: ForOp, function: Operation, profile: Profile) -> None:
-    """Puts the body of ``first`` before that of ``second``. Raises :class:`NotFusedError`, and nothing changes."""
+def _merge(first: ForOp, second: ForOp, function: Operation, profile: Profile) -> Apart:
+    """Puts the body of ``first`` before that of ``second``; the arguments that have to be different memory for that.
+    Raises :class:`NotFusedError`, and nothing changes."""
     _check_range(first, second)
     check_body(first, profile.arch)
     check_body(second, profile.arch)
@@ -116,7 +119,7 @@ def _merge(first: ForOp, second: ForOp, function: Operation, profile: Profile) -
     for op, index in uses:
         op.operands[index] = after.args[0]
     try:
-        check_order(second, {inner for op in moved for inner in walk(op)}, private, function, profile)
+        apart = check_order(second, {inner for op in moved for inner in walk(op)}, private, function, profile)
     except (NotFusedError, UnsupportedError) as error:
         assert before.last_op is not None
         for op in moved:
@@ -129,6 +132,7 @@ def _merge(first: ForOp, second: ForOp, function: Operation, profile: Profile) -
         raise
     first.detach()
     first.erase()
+    return apart
 
 
 def _check_range(first: ForOp, second: ForOp) -> None:

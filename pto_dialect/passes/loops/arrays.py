@@ -5,13 +5,18 @@ Source: docs/reference/execution.md, "Pointers, tiles and views".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.affine import AffineAnalysis
+from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
+from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.passes.accesses.locations import covers_itself
 from pto_dialect.passes.accesses.program import MEMORY
+from pto_dialect.verify.engine.rule import Rule
 
 _VIEWS = Role.VIEW | Role.PART | Role.DISPLACEMENT | Role.ADDRESS
 
@@ -38,6 +43,27 @@ def array_of(value: SSAValue) -> SSAValue | None:
 def may_share(one: SSAValue | None, other: SSAValue | None) -> bool:
     """Whether two results of :func:`array_of` may be the same memory."""
     return one is None or other is None or one is other
+
+
+def is_at_same_place(one: PartitionViewOp, other: PartitionViewOp) -> bool:
+    """Whether two parts of the views of different arguments would be the same bytes if these were one array."""
+    sums = AffineAnalysis()
+    views = [part.source.owner for part in (one, other)]
+    first, second = views
+    if not isinstance(first, MakeTensorViewOp) or not isinstance(second, MakeTensorViewOp):
+        return False
+    if not all(array_of(view.ptr) is view.ptr for view in (first, second)) or one.result.type != other.result.type:
+        return False
+    pairs = ((first.strides, second.strides), (one.offsets, other.offsets), (one.sizes, other.sizes))
+    return all([*map(sums.expression_of, left)] == [*map(sums.expression_of, right)] for left, right in pairs)
+
+
+def apart_remark(rule: Rule, what: str, arguments: Iterable[SSAValue], op: Operation) -> Diagnostic:
+    """The remark that ``what`` is right because two arguments of a function count as different memory."""
+    first, second = sorted(arguments, key=lambda value: value.index)  # pyright: ignore
+    names = f"{label_of(first, 'an argument')} and {label_of(second, 'another one')}"
+    message = f"{what} is right only where {names} are different memory, as arguments are"
+    return Diagnostic(rule.id, rule.severity, message, span_of(op))
 
 
 def has_own_elements(part: PartitionViewOp) -> bool:

@@ -25,7 +25,7 @@ from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.passes.lower_vector.reduce import ROWS
 from pto_dialect.passes.lower_vector.table import row_of
 
-from .arrays import array_of, has_own_elements, may_share, part_of
+from .arrays import array_of, has_own_elements, is_at_same_place, may_share, part_of
 
 
 class NotTiledError(Exception):
@@ -130,6 +130,8 @@ class Stretch:
     """Tall tiles."""
     shown: dict[SSAValue, TileBufType] = field(default_factory=dict[SSAValue, TileBufType])
     """Rows that show columns among the tall tiles."""
+    apart: dict[frozenset[SSAValue], None] = field(default_factory=dict[frozenset[SSAValue], None])
+    """Pairs of arguments that have to be different memory."""
 
     @property
     def height(self) -> int:
@@ -206,8 +208,11 @@ class Stretch:
         for op, part in parts:
             for other in stored:
                 same = other.source is part.source and tuple(other.offsets) == tuple(part.offsets)
-                if not same and may_share(array_of(other.result), array_of(part.result)):
+                arrays = (array_of(other.result), array_of(part.result))
+                if not same and may_share(*arrays):
                     raise NotTiledError(op, "another part of its array is stored to")
+                if arrays[0] is not arrays[1] and not is_at_same_place(part, other):
+                    self.apart[frozenset(array for array in arrays if array is not None)] = None
 
 
 def flat(kind: TileBufType, rows: int) -> TileBufType:

@@ -25,6 +25,7 @@ from pto_dialect.ir.cube.matmul import PhasedProductOp
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import read_rules
 
+from .arrays import apart_remark
 from .copies import erase_with_handles, put
 from .share import check_shared, share_of
 from .stretches import NotTiledError, Stretch, column_of, flat, stretches, turned
@@ -35,6 +36,7 @@ _RULES = read_rules("passes")
 UNSUPPORTED = _RULES["tile-loops-unsupported"]
 PRODUCTS = _RULES["tile-loops-products"]
 UNCHANGED = _RULES["tile-loops-unchanged"]
+ARGUMENTS = _RULES["tile-loops-arguments"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class TileLoopsPass(PtoPass):
                 message = f"tile-loops cannot split {error.op.name}: {error.reason}"
                 engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
         for stretch in found if not engine.has_errors else ():
+            for pair in stretch.apart:
+                engine.report(apart_remark(ARGUMENTS, "the loop over parts of rows", pair, stretch.ops[0]))
             _split(stretch, self.is_shared)
         product = next((op for op in walk(module) if isinstance(op, PhasedProductOp)), None)
         if product is not None:
