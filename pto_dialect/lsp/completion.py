@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from pto_dialect.driver.explain.schema import forms, values_of
 from pto_dialect.driver.reference.clauses import words_of, written
+from pto_dialect.driver.reference.core import DOCUMENTED
 from pto_dialect.ir.clauses import CLAUSES, clauses_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, Shape, op_spec, signature
@@ -21,7 +22,6 @@ from pto_dialect.ir.core_dialects.core_ops import CORE_SHAPES
 from pto_dialect.ir.core_dialects.words import PREDICATES
 from pto_dialect.passes.accesses.items import NUMBER
 from pto_dialect.syntax.types.forms import PTO_FORMS
-from pto_dialect.verify.core.table import CORE_NAMES
 
 from .expected import expected_types, in_order, type_place
 from .hover import core_operation_text, describe_attribute, operation_text
@@ -76,7 +76,7 @@ def resolve(item: types.CompletionItem) -> types.CompletionItem:
     """The page of an operation, for the one that is looked at."""
     if isinstance(item.data, str) and item.data in OPS:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, operation_text(item.data))
-    elif isinstance(item.data, str) and item.data in CORE_NAMES:
+    elif isinstance(item.data, str) and item.data in DOCUMENTED:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, core_operation_text(item.data))
     return item
 

@@ -17,6 +17,7 @@ from pto_dialect.driver.explain.operand_words import access, meaning
 from pto_dialect.driver.explain.page import Code, Page, Text, plain
 from pto_dialect.driver.explain.schema import forms
 from pto_dialect.driver.explain.terms import terms
+from pto_dialect.driver.reference.core import DOCUMENTED, declared
 from pto_dialect.driver.reference.operations import pipe, targets
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import PtoOp, Slot, signature
@@ -24,9 +25,9 @@ from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import type_text
 from pto_dialect.ir.core_dialects.core_ops import ALIASES
+from pto_dialect.ir.core_dialects.forms import forms_of, shown
 from pto_dialect.syntax.read.tokens import Tok
 from pto_dialect.syntax.text import split_types
-from pto_dialect.verify.core.table import CORE_NAMES, constraints_of
 
 from .program.document import Document
 from .program.events import describe_partners
@@ -99,7 +100,7 @@ def _token(document: Document, base: int, offset: int, token: Tok) -> types.Hove
         name = operation_named(token.text)
         if name is None:
             core = ALIASES.get(token.text, token.text)
-            return _shown(core_operation_text(core), area) if core in CORE_NAMES else None
+            return _shown(core_operation_text(core), area) if core in DOCUMENTED else None
         text = operation_text(name)
         op = operation_at(document, base + token.start)
         event = describe_partners(document, op, operations_at(document, offset)) if op is not None else ""
@@ -202,7 +203,7 @@ _ARITY = {"1": "", "?": " (optional)", "*": " (any number)"}
 @cache
 def core_operation_text(name: str) -> str:
     """What an operation of another dialect takes and yields."""
-    wanted = constraints_of(name)
+    wanted = declared(name)
     lines = [f"**{name}** — operation of the dialect `{name.partition('.')[0]}`", ""]
     for slots, mark, words in (
         (wanted.operands, "%", "operand"),
@@ -210,4 +211,5 @@ def core_operation_text(name: str) -> str:
         (wanted.attributes, "", "attribute"),
     ):
         lines += [f"- {words} `{mark}{slot.name}`{_ARITY[slot.arity]}: {plain(slot.kind.label)}" for slot in slots]
-    return "\n".join(lines)
+    written = [shown(form) for form in forms_of(name)]
+    return "\n".join((*lines, *(("", "```pto", *written, "```") if written else ())))

@@ -104,3 +104,11 @@ def test_elements_of_pointers_are_no_functions(statement: str) -> None:
     head = "!fn = (i32) -> i32\nfunc.func @f(%p: !llvm.ptr, %n: i32) {\n"
     text = head + f"  {statement}\n  return\n}}"
     assert [(rule, line) for rule, line, _, _ in parsed(text)[1]] == [("operand-kind", 3)]
+
+
+@pytest.mark.parametrize("statement", ["%a, %p[%i]", "%a, %b, %p[%i]"])
+def test_names_that_nothing_defines_are_the_only_finding_of_a_store(statement: str) -> None:
+    # What an operand is depends on its type, which an undefined name does not have.
+    types = ", ".join(["!pto.vmi.vreg<64xf32>"] * statement.split("%p")[0].count("%") + ["!pto.ptr<f32, ub>"])
+    found = parsed(f"func.func @f() {{\n  pto.vmi.vstore {statement} : {types}\n  return\n}}\n")[1]
+    assert {rule for rule, *_ in found} == {"name-undefined"}

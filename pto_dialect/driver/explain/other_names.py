@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pto_dialect.ir.core_dialects.core_ops import ALIASES
+from pto_dialect.ir.core_dialects.forms import forms_of, shown
 from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.passes.stages import STAGES
 from pto_dialect.verify.core.table import CORE_NAMES, CoreSlot, constraints_of
 
-from ..reference.core import runs
+from ..reference.core import DOCUMENTED, declared, runs
 from .page import Block, Code, Page, Section, Table, Text, code, codes, plain
 from .search.core_purposes import CORE_PURPOSES
 
@@ -22,13 +23,14 @@ _REGIONS = dict.fromkeys(
 )
 """What the generic form of an operation has for its regions."""
 _SHORT = {long: short for short, long in ALIASES.items()}
+_LETTERS = "`T` stands for a type, `..` for statements."
 _ARITY = {"1": "", "?": ", optional", "*": ", any number"}
 
 
 def other_page(word: str) -> Page | None:
     """The page of a core operation (``arith.addi``, ``return``) or of a pass; ``None`` for other words."""
     name = ALIASES.get(word, word)
-    if name in CORE_NAMES:
+    if name in DOCUMENTED:
         return _core(name)
     if word in PASS_TABLE:
         return _pass(word)
@@ -38,14 +40,14 @@ def other_page(word: str) -> Page | None:
 def _core(name: str) -> Page:
     dialect = name.partition(".")[0]
     purposes = CORE_PURPOSES.get(name, ())
-    known = constraints_of(name)
+    known = declared(name)
     sections = [
         Section("Overview", tuple(_overview(name, purposes))),
         Section(
             "Syntax",
             (
-                Code("text", _generic(name)),
-                Text("`T` stands for a type, `{ .. }` for regions. This is the generic form."),
+                Code("text", "\n".join((*map(shown, forms_of(name)), *_generic(name)))),
+                Text(_LETTERS + (" The last line is the generic form." if name in CORE_NAMES else "")),
             ),
         ),
         Section("Operands", tuple(_slots("operand", (*known.operands, *known.results), len(known.operands)))),
@@ -64,14 +66,16 @@ def _overview(name: str, purposes: tuple[str, ...]) -> Iterator[Block]:
     yield Table(("", ""), tuple(rows))
 
 
-def _generic(name: str) -> str:
+def _generic(name: str) -> Iterator[str]:
+    if name not in CORE_NAMES:
+        return
     known = constraints_of(name)
     results = ", ".join(f"%{slot.name}" for slot in known.results)
     operands = ", ".join(f"%{slot.name}" for slot in known.operands)
     kinds = (", ".join("T" for _ in slots) for slots in (known.operands, known.results))
     types = " -> ".join(f"({kind})" for kind in kinds)
     regions = _REGIONS.get(name, "")
-    return f'{f"{results} = " if results else ""}"{name}"({operands}){regions} : {types}'
+    yield f'{f"{results} = " if results else ""}"{name}"({operands}){regions} : {types}'
 
 
 def _slots(head: str, slots: tuple[CoreSlot, ...], results: int) -> Iterator[Block]:

@@ -1,8 +1,4 @@
-"""Whole statements of operations of other dialects, from templates.
-
-In a template ``<r>`` is a name for the result, ``<a:T>`` a value of the type that ``<T>`` spells, ``<=text>`` a text to
-be replaced, ``<0>`` where the cursor is at the end.
-"""
+"""Whole statements of operations of the core dialects, from their written forms."""
 
 from __future__ import annotations
 
@@ -10,79 +6,85 @@ import re
 from collections.abc import Sequence
 
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core_dialects.forms import CLASSES, HOLE, forms_of, operands_of, result_count
 
 from .placeholders import escaped, free_names
 from .scope import Typed
 
-_INT, _FLOAT, _FIXED, _INDEX, _BOOL = r"i\d+|index", r"f\d+|bf16", r"i\d+", "index", "i1"
-_USUAL = {_INT: "index", _FLOAT: "f32", _FIXED: "i32", _INDEX: "index", _BOOL: "i1"}
-"""Patterns of types, and the type where no value has one."""
-
-_INTEGERS = (
-    "addi subi muli divsi divui remsi remui andi ori xori shli shrsi shrui minsi maxsi minui maxui ceildivsi floordivsi"
-)
-_FLOATS = "addf subf mulf divf remf maximumf minimumf maxnumf minnumf"
-
-TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
-    **{f"arith.{name}": (f"<r> = arith.{name} <a:T>, <b:T> : <T>", {"T": _INT}) for name in _INTEGERS.split()},
-    **{f"arith.{name}": (f"<r> = arith.{name} <a:T>, <b:T> : <T>", {"T": _FLOAT}) for name in _FLOATS.split()},
-    "arith.constant": ("<r> = arith.constant <=0> : <=index>", {}),
-    "arith.cmpi": ("<r> = arith.cmpi <=slt>, <a:T>, <b:T> : <T>", {"T": _INT}),
-    "arith.cmpf": ("<r> = arith.cmpf <=olt>, <a:T>, <b:T> : <T>", {"T": _FLOAT}),
-    "arith.select": ("<r> = arith.select <c:C>, <a:T>, <b:T> : <T>", {"C": _BOOL, "T": _INT}),
-    "arith.index_cast": ("<r> = arith.index_cast <a:T> : <T> to <=i64>", {"T": _INDEX}),
-    "arith.extsi": ("<r> = arith.extsi <a:T> : <T> to <=i64>", {"T": _FIXED}),
-    "arith.trunci": ("<r> = arith.trunci <a:T> : <T> to <=i8>", {"T": _FIXED}),
-    "arith.sitofp": ("<r> = arith.sitofp <a:T> : <T> to <=f32>", {"T": _FIXED}),
-    "scf.for": ("scf.for <=%i> = <a:T> to <b:T> step <c:T> {\n  <0>\n}", {"T": _INDEX}),
-    "scf.if": ("scf.if <c:C> {\n  <0>\n}", {"C": _BOOL}),
-    "scf.yield": ("scf.yield", {}),
-    "func.return": ("return", {}),
-    "func.func": ("func.func @<=name>(<=%x: index>) {\n  <0>\n  return\n}", {}),
-    "builtin.module": ("module {\n  <0>\n}", {}),
-}
-"""The templates, and the types that their letters stand for."""
-
-_HOLE = re.compile(r"<(?:(?P<value>\w+):(?P<of>\w+)|=(?P<text>[^>]+)|(?P<word>\w+))>")
-
 
 def operand_patterns(name: str) -> tuple[str, ...]:
-    """What the types of the operands of an operation must spell, as patterns; nothing for one without a template."""
-    template, patterns = TEMPLATES.get(name, ("", {}))
-    return tuple(patterns[match["of"]] for match in _HOLE.finditer(template) if match["value"])
+    """What the types of the operands of an operation must spell, as patterns; nothing for one in generic form only."""
+    return tuple(CLASSES[of][0] for form in forms_of(name)[:1] for of in operands_of(form).values())
 
 
-def core_statement(name: str, scope: Sequence[Typed], with_result: bool) -> str | None:
-    """The statement as a snippet, ``None`` without a template; ``with_result``: the text already has the result and its
-    equals sign."""
-    found = TEMPLATES.get(name)
-    if found is None:
+def core_statement(name: str, scope: Sequence[Typed], results: int) -> str | None:
+    """Returns the statement as a snippet, ``None`` where no form has such results.
+
+    ``results`` is the number of results whose names, with the equals sign, the text already has.
+    """
+    forms = forms_of(name)
+    form = next((form for form in forms if results in (0, result_count(form))), None)
+    if form is None:
         return None
-    template, patterns = found
-    if with_result:
-        template = template.removeprefix("<r> = ")
-    spelled = {
-        letter: next((text for value in scope if re.fullmatch(pattern, text := type_text(value.type))), _USUAL[pattern])
-        for letter, pattern in patterns.items()
-    }
-    used: list[str] = []
-    stops = 0
-    parts: list[str] = []
-    last = 0
-    for match in _HOLE.finditer(template):
-        parts.append(escaped(template[last : match.start()]))
-        last = match.end()
-        if match["word"] in spelled:
-            parts.append(spelled[match["word"]])
-            continue
-        if match["word"] == "0":
-            parts.append("$0")
-            continue
-        stops += 1
-        text = match["text"] or free_names("v", scope, 1)[0]
-        if match["value"]:
-            fitting = [value.name for value in scope if type_text(value.type) == spelled[match["of"]]]
-            text = next((one for one in fitting if one not in used), fitting[0] if fitting else f"%{match['value']}")
-            used.append(text)
-        parts.append(f"${{{stops}:{escaped(text)}}}")
-    return "".join((*parts, escaped(template[last:])))
+    if results and form.startswith("<"):
+        form = form.partition(" = ")[2]
+    return _Filled(form, scope).text()
+
+
+class _Filled:
+    """A form whose operands are values in scope."""
+
+    def __init__(self, form: str, scope: Sequence[Typed]) -> None:
+        self.form, self.scope = form, scope
+        self.types = {of: self._type(of) for of in CLASSES if f":{of}>" in form or f"<{of}>" in form}
+        self.stops = 0
+        self.used: list[str] = []
+        self.bound: dict[str, str] = {}
+
+    def _type(self, of: str) -> str:
+        pattern, usual = CLASSES[of]
+        return next((text for value in self.scope if re.fullmatch(pattern, text := type_text(value.type))), usual)
+
+    def text(self) -> str:
+        parts: list[str] = []
+        last = 0
+        for hole in HOLE.finditer(self.form):
+            parts += escaped(self.form[last : hole.start()]), self._filled(hole)
+            last = hole.end()
+        return "".join((*parts, escaped(self.form[last:])))
+
+    def _filled(self, hole: re.Match[str]) -> str:
+        if hole[0] == "<>":
+            return "$0"
+        if hole["name"] in self.types:
+            return escaped(self.types[hole["name"]])
+        self.stops += 1
+        if hole["operand"]:
+            text = self._operand(hole)
+        elif hole["text"]:
+            text = self._bound(hole["text"]) if hole["text"].startswith("%") else hole["text"]
+        else:
+            text = self._free("v")
+        return f"${{{self.stops}:{escaped(text)}}}"
+
+    def _operand(self, hole: re.Match[str]) -> str:
+        """The nearest value of the type that is not an operand yet."""
+        kind = self.types[hole["of"]]
+        fitting = [value.name for value in self.scope if type_text(value.type) == kind]
+        fresh = (name for name in fitting if name not in self.used)
+        name = next(fresh, fitting[0] if fitting else f"%{hole['operand']}")
+        self.used.append(name)
+        return name
+
+    def _bound(self, name: str) -> str:
+        """The name of a loop's counter or value; another one where a value in scope has it."""
+        if name not in self.bound:
+            taken = any(value.name == name for value in self.scope)
+            self.bound[name] = self._free(name[1:]) if taken else name
+        return self.bound[name]
+
+    def _free(self, stem: str) -> str:
+        """A name that neither scope nor statement has."""
+        name = next(name for name in free_names(stem, self.scope, len(self.used) + 1) if name not in self.used)
+        self.used.append(name)
+        return name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -16,6 +17,7 @@ from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core_dialects.core_ops import ALIASES, CORE_SHAPES
+from pto_dialect.ir.core_dialects.forms import MANY_RESULTS, forms_of, result_counts, shown
 
 from ..program.document import Document
 from ..program.statement import Statement
@@ -40,6 +42,15 @@ _NEAR = 20_000
 """Characters before the cursor that say what is usual."""
 
 
+class _Row(NamedTuple):
+    """An operation in the list: what it computes, its form, the numbers of results it may have, and its targets."""
+
+    computes: str
+    form: str
+    results: range
+    targets: frozenset[str]
+
+
 def takes_snippets(server: object) -> bool:
     """Whether the client fills in snippets."""
     capabilities = getattr(getattr(server, "client_capabilities", None), "text_document", None)
@@ -60,45 +71,51 @@ def warm() -> None:
 
 
 @cache
-def _operations() -> dict[str, tuple[str, str, bool, frozenset[str]]]:
-    """Of each operation by its name in texts what it computes, its form, whether it yields a value, and targets."""
-    rows: dict[str, tuple[str, str, bool, frozenset[str]]] = {}
+def _operations() -> dict[str, _Row]:
+    """The operations by their names in texts."""
+    rows: dict[str, _Row] = {}
     for name in OPS:
         if name not in DEPRECATED:
             cls = op_class(name)
-            yields = any(slot.arity != "?" for slot in signature(cls).results) or len(forms(cls)) > 2
-            rows[name] = (computes(cls).replace("``", "`"), forms(cls)[0], yields, targets_of(name))
+            slots = signature(cls).results
+            most = MANY_RESULTS if any(slot.arity == "*" for slot in slots) else len(slots)
+            results = range(sum(slot.arity == "1" for slot in slots), most + 1)
+            rows[name] = _Row(computes(cls).replace("``", "`"), forms(cls)[0], results, targets_of(name))
     for name in CORE_SHAPES:
-        rows[_SHORT.get(name, name)] = ("", "", not name.startswith(("func.return", "scf.yield", "cf.")), frozenset())
+        full = ALIASES.get(name, name)
+        form = shown(forms_of(full)[0]).splitlines()[0]
+        rows[_SHORT.get(name, name)] = _Row("", form, result_counts(full), frozenset())
     return rows
 
 
 def operation_list(document: Document, written: Statement, offset: int, snippets: bool) -> types.CompletionList:
     """The operations that the prefix fits, the usual ones first."""
-    prefix = written.prefix
-    with_result = bool(written.tokens) and written.tokens[-1].type == "RESULTS"
+    prefix, results = written.prefix, _results_before(written)
     scores = ranking(text_before(document.text, written.start), document.type_aliases, title_of(document.uri))
-    rows = [(name, row) for name, row in _operations().items() if fits(prefix, name) and (row[2] or not with_result)]
+    rows = [
+        (name, row) for name, row in _operations().items() if fits(prefix, name) and (not results or row.results[-1])
+    ]
     # What begins as written comes first, also after the name of its dialect.
     target, inside = _target(document), _is_in_function(document.text, written.start)
 
-    def order(row: tuple[str, tuple[str, str, bool, frozenset[str]]]) -> tuple[object, ...]:
-        name, (_, _, _, places) = row
-        absent = bool(places) and target is not None and target not in places
+    def order(item: tuple[str, _Row]) -> tuple[object, ...]:
+        name, row = item
+        absent = bool(row.targets) and target is not None and target not in row.targets
         absent = absent or _OUTSIDE.get(name, False) == inside
-        return _distance(prefix, name), absent, -scores.get(ALIASES.get(name, name), 0.0)
+        misfit = bool(results) and results not in row.results
+        return _distance(prefix, name), absent or misfit, -scores.get(ALIASES.get(name, name), 0.0)
 
     rows.sort(key=order)
     area = document.range(written.prefix_start, offset)
     scope = values_before(document, written.start)[:_OPERANDS] if snippets else []
     named = _named_types(document) if snippets else ()
     items: list[types.CompletionItem] = []
-    for number, (name, (sentence, form, _, _)) in enumerate(rows[:MOST]):
+    for number, (name, row) in enumerate(rows[:MOST]):
         item = types.CompletionItem(name, kind=types.CompletionItemKind.Function, data=ALIASES.get(name, name))
-        item.label_details = types.CompletionItemLabelDetails(description=sentence) if sentence else None
-        item.detail = form or None
+        item.label_details = types.CompletionItemLabelDetails(description=row.computes) if row.computes else None
+        item.detail = row.form or None
         item.filter_text, item.sort_text = name, f"{number:05}"
-        text = statement(ALIASES.get(name, name), scope, with_result, named) if snippets and number < WHOLE else None
+        text = statement(ALIASES.get(name, name), scope, results, named) if snippets and number < WHOLE else None
         if text is None:
             item.text_edit = types.TextEdit(area, name)
         else:
@@ -108,6 +125,14 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
             item.detail = plain(text).splitlines()[0]
         items.append(item)
     return types.CompletionList(len(rows) > MOST or (snippets and len(rows) > WHOLE), items)
+
+
+def _results_before(written: Statement) -> int:
+    """The number of results whose names, with the equals sign, are before the cursor."""
+    token = written.tokens[-1] if written.tokens else None
+    if token is None or token.type != "RESULTS":
+        return 0
+    return sum(int(count or 1) for count in re.findall(r"%[\w.$-]+(?::(\d+))?", token.text))
 
 
 def title_of(uri: str) -> str:

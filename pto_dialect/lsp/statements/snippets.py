@@ -13,15 +13,20 @@ from functools import cache
 
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 
+from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
+from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.driver.explain.examples import example_of
 from pto_dialect.ir.core.attributes import ENUMS, EnumAttr
 from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, segment_sizes, signature
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.types import type_text
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.syntax.errors.types import TypeSyntaxError
 from pto_dialect.syntax.print.printer import print_module
+from pto_dialect.syntax.read.parser import parse_program
 from pto_dialect.syntax.types.parser import parse_type
 
 from .core_snippets import core_statement
@@ -48,18 +53,22 @@ _RANK = 2
 _MARK = re.compile(r"%p(\d+)_")
 
 
-def statement(name: str, scope: Sequence[Typed], with_result: bool, types: Sequence[Attribute] = ()) -> str | None:
-    """The statement as a snippet; ``None`` where none can be built.
+def statement(name: str, scope: Sequence[Typed], results: int = 0, types: Sequence[Attribute] = ()) -> str | None:
+    """Returns the statement as a snippet; ``None`` for an operation that is written in generic form only.
 
-    ``with_result``: the text already has the results and their equals sign. ``types`` are those that the program names.
+    ``results`` is the number of results whose names, with the equals sign, the text already has; 0 where it has none.
+    ``types`` are those that the program names.
     """
     if name not in OPS:
-        return core_statement(name, scope, with_result)
-    try:
-        return _Builder(op_class(name), scope, types).text(with_result)
-    except Exception:
-        # What is printed here is an offer; an operation with a form of its own has the name alone.
-        return None
+        return core_statement(name, scope, results)
+    cls = op_class(name)
+    for made in (_Builder, _Copied):
+        # An operation that needs more than operands of the right types is written as its example is.
+        with suppress(Exception):
+            text = made(cls, scope, types, results).text()
+            if text is not None:
+                return text
+    return None
 
 
 @cache
@@ -81,13 +90,22 @@ def suits(cls: type[PtoOp], slot: Slot, kind: Attribute) -> bool:
 class _Builder:
     """One operation with operands from ``scope``."""
 
-    def __init__(self, cls: type[PtoOp], scope: Sequence[Typed], types: Sequence[Attribute]) -> None:
+    def __init__(self, cls: type[PtoOp], scope: Sequence[Typed], types: Sequence[Attribute], results: int) -> None:
         self.cls = cls
         self.scope = scope
         self.types = (*types, *_usual_types())
+        self.results = results
         self.chosen: list[Typed] = []
 
-    def text(self, with_result: bool) -> str | None:
+    takes_generic = False
+    """Whether the statement may be in generic form."""
+
+    def text(self) -> str | None:
+        """Returns the statement as a snippet, ``None`` where this way does not give one that is right."""
+        return self._snippet(*self._operation())
+
+    def _operation(self) -> tuple[Operation, Block]:
+        """The operation, whose operands are the arguments of the block."""
         declared = signature(self.cls)
         in_buffer = self._writes_operand(declared.operands)
         sizes: list[int] = []
@@ -97,31 +115,50 @@ class _Builder:
                 number = _RANK
             sizes.append(number)
             self.chosen += [self._operand(slot, position) for position in range(number)]
-        results = [] if in_buffer else [self._result(slot) for slot in declared.results if slot.arity == "1"]
+        counts = [] if in_buffer else self._result_counts(declared.results)
+        results = [self._result(slot) for slot, number in counts for _ in range(number)]
         block = Block(arg_types=[value.type for value in self.chosen])
-        for position, argument in enumerate(block.args):
-            argument.name_hint = f"p{position}_"
         attributes = self._attributes()
         if declared.segmented:
             attributes["operandSegmentSizes"] = segment_sizes(tuple(sizes))
         regions = [Region(Block()) for _ in range(1 if op_spec(self.cls).shape is Shape.REGION else 0)]
         op = self.cls.create(operands=list(block.args), result_types=results, attributes=attributes, regions=regions)
-        names = self._result_names(len(op.results))
+        return op, block
+
+    def _result_counts(self, slots: Sequence[Slot]) -> list[tuple[Slot, int]]:
+        """How many results there are of each kind: those that are always there, and others as far as wanted."""
+        needed = sum(slot.arity == "1" for slot in slots)
+        more = max(self.results or 1, needed) - needed if self.results or not needed else 0
+        found: list[tuple[Slot, int]] = []
+        for slot in slots:
+            number = 1 if slot.arity == "1" else more if slot.arity == "*" else min(more, 1)
+            more -= 0 if slot.arity == "1" else number
+            found.append((slot, number))
+        return found
+
+    def _snippet(self, op: Operation, block: Block) -> str | None:
+        """The printed operation as a snippet."""
+        for position, argument in enumerate(block.args):
+            argument.name_hint = f"p{position}_"
         for number, result in enumerate(op.results):
             result.name_hint = f"p{len(self.chosen) + number}_"
         block.add_op(op)
         function = FuncOp("f", FunctionType.from_lists([value.type for value in self.chosen], []), Region(block))
         printed = print_module(ModuleOp([function]))
         text = printed.partition("{\n")[2].partition("{\n")[2].rpartition("}")[0].rpartition("}")[0].strip()
-        if f'"{self.cls.name}"' in text:
+        is_refused = f'"{self.cls.name}"' in text and not self.takes_generic
+        if is_refused or self.results not in (0, len(op.results)):
             return None
-        if with_result and results:
+        if self.results and op.results:
             text = text.partition(" = ")[2]
+        names = free_names(self.cls.name.rpartition(".")[2], self.scope, len(op.results))
         return _snippet(text, [*(value.name for value in self.chosen), *names])
 
     def _writes_operand(self, slots: Sequence[Slot]) -> bool:
         """Whether the usual form of the operation has its destination among the operands."""
         dst = next((slot for slot in slots if slot.name == "dst"), None)
+        if self.results and signature(self.cls).results:
+            return False
         return dst is not None and (dst.arity != "?" or op_spec(self.cls).shape.name.startswith("DPS"))
 
     def _operand(self, slot: Slot, position: int) -> Typed:
@@ -171,8 +208,29 @@ class _Builder:
                 found[name] = IntegerAttr(0, slot.kind.integer)
         return found
 
-    def _result_names(self, number: int) -> list[str]:
-        return free_names(self.cls.name.rpartition(".")[2], self.scope, number)
+
+class _Copied(_Builder):
+    """An operation as its example in the documentation has it, with values in scope of the same types."""
+
+    takes_generic = True
+
+    def _operation(self) -> tuple[Operation, Block]:
+        op = _in_example(self.cls.name)
+        for operand in op.operands:
+            taken = [value.name for value in self.chosen]
+            like = [value for value in self.scope if value.type == operand.type and value.name not in taken]
+            name = f"%{operand.name_hint or f'operand{len(taken)}'}"
+            self.chosen.append(like[0] if like else Typed(name, operand.type))
+        block = Block(arg_types=[value.type for value in self.chosen])
+        return op.clone(dict(zip(op.operands, block.args, strict=True))), block
+
+
+@cache
+def _in_example(name: str) -> Operation:
+    """The operation ``name`` in its example."""
+    module = parse_program(SourceFile("example.pto", example_of(name).program), DiagnosticEngine(DiagnosticOptions()))
+    assert module is not None
+    return next(op for op in walk(module) if isinstance(op, op_class(name)))
 
 
 def plain(snippet: str) -> str:

@@ -23,7 +23,7 @@ from ..read.tokens import Tok
 from ..text import signed_integer
 from ..usage import usage
 from ..workspaces import workspace_name
-from .builder import POISON
+from .builder import POISON, UNKNOWN
 from .error import BuildError, at, suggest_word
 from .pto import Groups, Operands, PtoBuilder, text_slots
 from .step import statement
@@ -76,10 +76,11 @@ class FlatBuilder(PtoBuilder):
         (memory,) = spec.reads or spec.writes
         groups: Groups = {}
         addressed = False
-        for value in operands.values:
-            if isinstance(value.type, t.VmiVRegType) or (
-                value.type is POISON and memory in spec.writes and memory not in groups
-            ):
+        # Values are named before the address, whose indices have a token of their own.
+        in_front = operands.tokens[1][1] if operands.tokens[1:] else len(operands.values)
+        for number, value in enumerate(operands.values):
+            is_open = value.type in (POISON, UNKNOWN) and memory in spec.writes and memory not in groups
+            if isinstance(value.type, t.VmiVRegType) or (is_open and number < in_front - 1):
                 name = "values"
             elif isinstance(value.type, t.VmiMaskType):
                 name = "mask"

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from pto_dialect.driver.reference.core import DOCUMENTED
 from pto_dialect.ir.clauses import CLAUSES
 from pto_dialect.ir.core.aliases import DEPRECATED
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import op_class
 from pto_dialect.ir.core.types import PLAIN_TYPES
-from pto_dialect.verify.core.table import CORE_NAMES
 
 from ...reference.operations import TITLES, computes
 from ..page import plain
@@ -92,7 +92,7 @@ def _usual(name: str, family: str) -> float:
 
 
 def _core() -> Iterator[Document]:
-    for name in sorted(CORE_NAMES):
+    for name in sorted(DOCUMENTED):
         dialect = name.partition(".")[0]
         location = f"reference/core-operations.html#{dialect}"
         phrases = CORE_PURPOSES.get(name, ())
