@@ -1,5 +1,6 @@
 """Settings of a project: where they are found, what they mean, and where they are wrong."""
 
+import sys
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pto_dialect.driver.project.settings import (
     settings_of,
 )
 from pto_dialect.driver.project.settings_path import settings_file
+from pto_dialect.nesting import LIMIT, make_room
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +126,23 @@ def test_settings_that_are_nested_or_long(tmp_path: Path, text: str, told: str) 
     with pytest.raises(SettingsError, match=told):
         read_project(str(path))
     assert time.process_time() - begun < 5
+
+
+def test_depth_of_settings_does_not_depend_on_earlier_programs(tmp_path: Path) -> None:
+    """A program that is nested deeply lets the process make more calls in one another."""
+    for levels, told in ((150, "unknown key 'x'"), (250, "arrays or tables are nested too deeply")):
+        path = tmp_path / f"{levels}.toml"
+        path.write_text("x = " + "[" * levels + "]" * levels, encoding="utf-8")
+        limit = sys.getrecursionlimit()
+        make_room(LIMIT)
+        try:
+            with pytest.raises(SettingsError, match=told):
+                read_project(str(path))
+        finally:
+            sys.setrecursionlimit(limit)
+        read_project.cache_clear()
+        with pytest.raises(SettingsError, match=told):
+            read_project(str(path))
 
 
 @pytest.mark.parametrize("text", ["tool = 1 # [tool.pto]", "[tool]\npto = 3 # [tool.pto]"])
