@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation
 
 from pto_dialect.families import FAMILIES
-from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_of
+from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_around
 from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.registry import family_of_name
@@ -94,17 +94,12 @@ def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]
     core."""
     before, after = set[Pipe | None](), set[Pipe | None]()
     function = next((parent for parent in ancestors(barrier) if has_role(parent, Role.FUNCTION)), None)
-    section, reached = _section(barrier), False
+    section, reached = section_around(barrier), False
     for op in walk(function) if function is not None else ():
         if op is barrier:
             reached = True
         elif _is_barrier(op) and not reached:
             before.clear()
-        elif _does_work(op) and _section(op) in ("", section) and not (reached and _communicates(op)):
+        elif _does_work(op) and section_around(op) in ("", section) and not (reached and _communicates(op)):
             (after if reached else before).add(pipe_of(op))
     return before, after
-
-
-def _section(op: Operation) -> str:
-    """The core kind of the enclosing section; empty outside of sections."""
-    return next(filter(None, map(section_of, ancestors(op))), "")

@@ -8,6 +8,7 @@ from .diagnostic import Diagnostic, Severity
 from .engine import Counts
 from .origins import NamedPosition, all_shown
 from .source import Span
+from .wording import count
 
 TAB_STOP = 8
 """Columns between tab stops in the source lines shown."""
@@ -48,14 +49,10 @@ def render_text(diags: Iterable[Diagnostic], *, color: bool = False) -> str:
 def summary(counts: Counts) -> str:
     """One line such as ``22 errors, 1 warning; 2 more errors not shown``; empty text if all counts are 0."""
     kinds = ((counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info"))
-    text = ", ".join(_count(number, word) for number, word in kinds if number)
+    text = ", ".join(count(number, word) for number, word in kinds if number)
     if counts.hidden_errors:
-        text += f"; {_count(counts.hidden_errors, 'more error')} not shown"
+        text += f"; {count(counts.hidden_errors, 'more error')} not shown"
     return text
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 class _Writer:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import Counts
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.version import __version__
 from pto_dialect.versions import NEWEST_RELEASE
 
@@ -19,7 +20,6 @@ SARIF = "sarif"
 GITHUB = "github"
 GITLAB = "gitlab"
 JUNIT = "junit"
-FORMATS = (TEXT, JSON, SARIF, GITHUB, GITLAB, JUNIT)
 
 
 class Reporter:
@@ -116,12 +116,8 @@ def summary_of_input(counts: Counts) -> str:
 
 def summary_of_inputs(files: int, failed: int, counts: Counts) -> str:
     """The last line for many, e.g. ``12 files: 10 ok, 2 failed (5 errors, 1 warning)``."""
-    found = [_counted(counts.errors, "error"), _counted(counts.warnings, "warning")]
+    found = [count(counts.errors, "error"), count(counts.warnings, "warning")]
     if counts.infos:
-        found.append(_counted(counts.infos, "info"))
-    hidden = f"; {_counted(counts.hidden_errors, 'error')} not shown" if counts.hidden_errors else ""
-    return f"{_counted(files, 'file')}: {files - failed} ok, {failed} failed ({', '.join(found)}{hidden})"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+        found.append(count(counts.infos, "info"))
+    hidden = f"; {count(counts.hidden_errors, 'error')} not shown" if counts.hidden_errors else ""
+    return f"{count(files, 'file')}: {files - failed} ok, {failed} failed ({', '.join(found)}{hidden})"

@@ -20,6 +20,7 @@ from pto_dialect.analysis.abstract_values import AbstractValue
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.wording import listed
 from pto_dialect.ir.buffers.pointers import TileBufAddrOp
 from pto_dialect.ir.buffers.views import TAssignOp
 from pto_dialect.ir.core.base import PtoOp, is_pto, op_spec, operand_groups
@@ -338,22 +339,20 @@ def _overlap(lost: Tile, owner: Tile, op: Operation, certain: bool, planned: boo
         for name, tile in zip(names, (lost, owner), strict=True)
     )
     severity = Severity.INFO if planned else OVERLAP.severity if certain else Severity.WARNING
-    return Diagnostic(OVERLAP.id, severity, message, span_of(op), notes, "give them other addresses")
+    return OVERLAP.at(op, message, notes, "give them other addresses", severity=severity)
 
 
 def _stored(made: Operation, op: Operation) -> Diagnostic:
     message = f"{op.name} reads {_name(made)}, which nothing has written"
     note = Note("it is allocated here", span_of(made))
-    return Diagnostic(
-        UNINIT.id, UNINIT.severity, message, span_of(op), (note,), f"fill {_name(made)} before it is stored"
-    )
+    return UNINIT.at(op, message, (note,), f"fill {_name(made)} before it is stored")
 
 
 def _computed(reads: dict[Operation, dict[Operation, None]]) -> Diagnostic:
     """One warning for all tiles of a function: what is only computed with may never be used."""
     first = next(iter(next(iter(reads.values()))))
     together = [made for made, ops in reads.items() if first in ops]
-    message = f"{first.name} reads {_listed(list(map(_name, together)))}, which nothing has written"
+    message = f"{first.name} reads {listed(list(map(_name, together)))}, which nothing has written"
     rest = len(reads) - len(together)
     if rest:
         message += f"; so do other operations with {rest} more {'tile' if rest == 1 else 'tiles'} of the function"
@@ -364,16 +363,12 @@ def _computed(reads: dict[Operation, dict[Operation, None]]) -> Diagnostic:
             notes.append(Note(f"{_name(made)} is allocated here{_read_by(len(later))}", span_of(made)))
         else:
             notes.append(Note(f"{later[0].name} reads {_name(made)}{_read_by(len(later) - 1)}", span_of(later[0])))
-    help_ = f"fill {_listed(list(map(_name, together)))} before the function computes with them"
-    return Diagnostic(UNINIT.id, Severity.WARNING, message, span_of(first), tuple(notes), help_)
+    help_ = f"fill {listed(list(map(_name, together)))} before the function computes with them"
+    return UNINIT.at(first, message, notes, help_, severity=Severity.WARNING)
 
 
 def _name(made: Operation) -> str:
     return label_of(made.results[0], "a tile")
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _read_by(count: int) -> str:

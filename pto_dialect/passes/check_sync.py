@@ -255,7 +255,7 @@ class _Reporter:
             self.seen.add(key)
             # A path may be one that no run takes.
             severity = declared.severity if certain and not self.assumed else Severity.WARNING
-            self.engine.report(Diagnostic(declared.id, severity, message, span_of(op), notes, help, remedies=remedies))
+            self.engine.report(declared.at(op, message, notes, help, remedies=remedies, severity=severity))
 
 
 def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:

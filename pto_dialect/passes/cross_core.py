@@ -134,4 +134,4 @@ def _diagnostic(first: _Access, second: _Access) -> Diagnostic:
     notes = notes_at(f"{first.op.name} of the vector cores is here", span)
     advice = "pto.sync.set after the first access and pto.sync.wait before the second one"
     severity = RULE.severity if certain else Severity.WARNING
-    return Diagnostic(RULE.id, severity, message, span_of(second.op), notes, advice)
+    return RULE.at(second.op, message, notes, advice, severity=severity)

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.ir.core.location import span_of
 
 from .base import PtoPass
 
@@ -36,7 +35,7 @@ class ProveOrderPass(PtoPass):
         from pto_dialect.prove.report import UNDECIDED, diagnostic_of  # deferred: start-up
 
         def report(severity: Severity, message: str) -> None:
-            engine.report(Diagnostic(UNDECIDED.id, severity, message, span_of(module)))
+            engine.report(UNDECIDED.at(module, message, severity=severity))
 
         assumptions = [text for text in self.assume.split(",") if text.strip()]
         try:

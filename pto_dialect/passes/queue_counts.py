@@ -99,8 +99,7 @@ def _times(op: Operation) -> int | None:
 
 def _diagnostic(pushes: _End, pops: _End, never_pushed: Rule) -> Diagnostic:
     more, fewer = (pushes, pops) if pushes.entries > pops.entries else (pops, pushes)
-    op = more.ops[-1]
-    notes = tuple(Note("the other end", span_of(one)) for one in fewer.ops[-1:])
+    notes = [Note("the other end", span_of(one)) for one in fewer.ops[-1:]]
     counts = f"{_entries(pushes.entries)} pushed and {pops.entries} popped"
     if pushes.entries > pops.entries:
         message = f"{counts}: what is left in the queue is there for the next kernel"
@@ -109,7 +108,7 @@ def _diagnostic(pushes: _End, pops: _End, never_pushed: Rule) -> Diagnostic:
         message = f"{counts}: the last pop never ends"
         declared = never_pushed
     help_ = "the cube core and each vector core move as many entries as the other"
-    return Diagnostic(declared.id, declared.severity, message, span_of(op), notes, help_)
+    return declared.at(more.ops[-1], message, notes, help_)
 
 
 def _entries(count: int) -> str:

@@ -63,17 +63,17 @@ def diagnostic_of(verdict: Verdict) -> Diagnostic:
     notes = tuple(Note(f"assumed: {text}") for text in verdict.assumptions)
     if verdict.answer is Answer.PROVEN:
         message = f"the order of the pipes in {where} is proven for all arguments and numbers of iterations"
-        return Diagnostic(PROVEN.id, PROVEN.severity, message, span_of(verdict.function), notes)
+        return PROVEN.at(verdict.function, message, notes)
     if verdict.witness is None:
         op = verdict.op or verdict.function
         message = f"the order of the pipes in {where} is undecided: {verdict.reason}"
-        return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
+        return UNDECIDED.at(op, message, notes)
     fault = verdict.witness.fault
     late = fault.second or fault.first
     message = f"{_problem(fault)}{_call(verdict.witness)}, in {where}"
     notes = (*_places(fault), *notes)
     span = _span(late, fault, fault.second is not None)
-    return Diagnostic(REFUTED.id, _severity(fault), message, span, notes, _advice(fault, verdict.function))
+    return REFUTED.at(span, message, notes, _advice(fault, verdict.function), severity=_severity(fault))
 
 
 def _severity(fault: Fault) -> Severity:

@@ -14,9 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from pto_dialect.analysis.arithmetic import FOLDS
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.launcher_arguments import LAUNCHER_VALUES
-from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.spec import Effect
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
 
@@ -465,8 +463,3 @@ def launch_facts(symbols: Sequence[Symbol]) -> Iterator[Condition]:
             yield at_least(Expr(one.high), symbol(one))
         if one.below is not None:
             yield less(symbol(one), symbol(one.below))
-
-
-def is_query(op: Operation) -> bool:
-    """Whether an operation queries a number of the launch."""
-    return op.name in _QUERIES or (isinstance(op, PtoOp) and op_spec(type(op)).effect is Effect.QUERY)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.render import render_text
 from pto_dialect.diagnostics.source import Span
+from pto_dialect.diagnostics.wording import listed
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.types import type_text
 
@@ -75,9 +76,8 @@ class NoValueError(BindingError):
     """
 
     def __init__(self, names: Sequence[str], taken: str = "") -> None:
-        listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         suffix = f"; {taken}" if taken else ""
-        super().__init__(f"no value for argument{'s' if len(names) > 1 else ''} {listed}{suffix}")
+        super().__init__(f"no value for argument{'s' if len(names) > 1 else ''} {listed(names)}{suffix}")
         self.names = tuple(names)
 
 

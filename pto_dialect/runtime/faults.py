@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from pto_dialect.diagnostics.wording import count
+
 OUT_OF_MEMORY = "run-memory"
 """Rule of runs that need more memory than is available."""
 
@@ -42,7 +44,7 @@ class Fault(Exception):
 def format_size(number: int) -> str:
     """Returns a size as text: ``3.5 GiB``, ``17 bytes``."""
     if number < 1024:
-        return f"{number} byte" + ("" if number == 1 else "s")
+        return count(number, "byte")
     value, unit = float(number), 0
     while value >= 1024 and unit < 6:
         value, unit = value / 1024, unit + 1

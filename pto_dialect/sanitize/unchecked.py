@@ -5,13 +5,14 @@ Source: docs/reference/instrumentation.md, "No findings".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.pipe_order import has_flags, is_closing_barrier, pipe_barriers
 from pto_dialect.diagnostics.origins import shown_line
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.buffers.pointers import CastptrOp
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.location import span_of
@@ -35,17 +36,17 @@ def unchecked(kernel: InstrumentedKernel) -> list[str]:
     checks = observer.options.checks
     missing = [name for name in CHECKS if name not in checks and name not in ON_REQUEST]
     if missing:
-        lines.append(f"{_listed(missing)}: not selected")
+        lines.append(f"{', '.join(missing)}: not selected")
     if observer.ordered and "race" in checks:
         lines.append(f"order of the pipes: {_left(operations)}; --sync strict checks it all the same")
     reached = {site.op for site in observer.sites.reached()}
     missed = [site.op for site in observer.sites if site.op not in reached and _acts(site.op)]
     if missed and not kernel.stopped:
-        lines.append(f"{_count(missed, 'operation')} that this run did not get to ({_lines_text(missed)})")
+        lines.append(f"{count(len(missed), 'operation')} that this run did not get to ({_lines_text(missed)})")
     if "overlap" in checks:
         numbers = [op for op in operations if _points_by_number(op)]
         if numbers:
-            pointers = f"{_count(numbers, 'pointer')} made from numbers ({_lines_text(numbers)})"
+            pointers = f"{count(len(numbers), 'pointer')} made from numbers ({_lines_text(numbers)})"
             lines.append(f"overlap of memory at {pointers}: no tile owns it")
     caches = [op for op in operations if isinstance(op, DcciOp | CmoCacheinvalidOp)]
     if caches:
@@ -86,14 +87,6 @@ def _points_by_number(op: Operation) -> bool:
         return False
     space = getattr(op.results[0].type, "space", "gm")
     return space != "gm" and not hasattr(named(op, "input").type, "space")
-
-
-def _count(ops: Sequence[Operation], what: str) -> str:
-    return f"{len(ops)} {what}{'' if len(ops) == 1 else 's'}"
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(words)
 
 
 def _lines_text(ops: Sequence[Operation]) -> str:

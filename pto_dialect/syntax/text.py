@@ -23,11 +23,6 @@ _BLANKS = re.compile(r"[ \t]*")
 _NUMERIC_NAME = re.compile(r"\d+")
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Returns ``1 operand``, ``2 operands``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
-
-
 def strip_comments(part: str) -> str:
     """Returns ``part`` without comments and surrounding space."""
     return COMMENT.sub("", part).strip()

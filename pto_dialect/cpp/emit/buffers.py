@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import IntegerAttr
 
 from pto_dialect.analysis.mx_layouts import inferred_layout
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 
 from .ctypes import element, pointer
@@ -224,9 +224,8 @@ def emit_view(op: Operation, w: Writer) -> None:
     groups = groups_of(op)
     type_ = op.results[0].type
     assert isinstance(type_, t.TensorViewType)
-    stated = op.attributes.get("layout")
-    layout = stated.value if isinstance(stated, EnumAttr) else None
-    if layout is None and t.element_name(type_.element) == "f8E8M0":
+    layout = enumerator(op, "layout")
+    if not layout and t.element_name(type_.element) == "f8E8M0":
         layout = inferred_layout(op.results[0])
     sizes, strides = (tuple(w.get(value, op) for value in groups[name]) for name in ("shape", "strides"))
     w.bind(op.results[0], View(w.get(groups["ptr"][0], op), sizes, strides, layout or "nd", type_.element))

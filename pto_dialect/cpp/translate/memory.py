@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import gcd
 
-from ..llvm.model import Constant, Function, Global, Instruction, Operand, Value
+from ..llvm.model import Constant, Function, Instruction, Operand, Value
 from ..llvm.reader import Module
 from ..llvm.types import TypeReadError
 from .addresses import Address, LocalAddress, Root, address_of, alternatives, local_addresses
@@ -430,13 +430,6 @@ class LocalMemory:
                     continue
                 yield cell[1]
                 at += cell[0]
-
-    def initial_value(self, root: str, offset: int, size: int) -> Constant | Global | None:
-        """Returns the constant of a table at an offset, ``None`` if it is no scalar of that size."""
-        for place, value in self.module.cells(root) or ():
-            if place == offset and self.module.types.size(value.type) == size:
-                return value
-        return None
 
 
 _ONE_SIZE = "use an array for each size"

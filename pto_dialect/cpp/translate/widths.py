@@ -12,7 +12,6 @@ from .linear import width_of
 _LEGAL = (1, 8, 16, 32, 64)
 _SIGNED = frozenset(("ashr", "sdiv", "srem"))
 _GROWING = frozenset(("add", "sub", "mul", "shl", "ashr", "sdiv", "srem"))
-_PLAIN = frozenset(("and", "or", "xor", "lshr", "udiv", "urem", "phi", "select", "freeze"))
 
 
 def legalize(function: Function) -> None:

@@ -10,6 +10,8 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pto_dialect.diagnostics.wording import count
+
 from ..aligned import aligned
 from ..inputs import InputError
 from ..report import render
@@ -183,5 +185,4 @@ def tally(results: Sequence[FileResult]) -> str:
     """``12 launch files: 10 passed, 1 failed, 1 wrong``."""
     counts = {code: sum(result.code == code for result in results) for code in VERDICTS}
     parts = [f"{counts[code]} {word.lower()}" for code, word in VERDICTS.items() if counts[code] or code == OK]
-    number = f"{len(results)} launch file" + ("" if len(results) == 1 else "s")
-    return f"{number}: {', '.join(parts)}"
+    return f"{count(len(results), 'launch file')}: {', '.join(parts)}"

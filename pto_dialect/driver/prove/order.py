@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.formats import to_json, to_sarif
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.prove.assumed import condition_of, unknown_names
 from pto_dialect.prove.decide import Answer, Verdict
 from pto_dialect.prove.functions import names_of_arguments, verdicts
@@ -42,13 +43,12 @@ class Proof:
     def summary(self) -> str:
         """How many functions are in which class."""
         counts = summary_of(self.verdicts)
-        total = len(self.verdicts)
         runs = [one for one in self.replays if one is not None]
         confirmed = sum(one.outcome is Outcome.CONFIRMED for one in runs)
-        words = [f"{count} {name}" for name, count in counts.items()]
+        words = [f"{number} {name}" for name, number in counts.items()]
         if runs:
             words[1] += f" ({confirmed} confirmed by {'a run' if confirmed == 1 else 'runs'})"
-        return f"{total} function{'s' if total != 1 else ''}: {', '.join(words)}"
+        return f"{count(len(self.verdicts), 'function')}: {', '.join(words)}"
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

@@ -16,6 +16,7 @@ from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.source import SourceFile, Span
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.runtime.compile.program import Symbols
@@ -98,7 +99,7 @@ class Proof:
         for subject in self.subjects if self.passes else ():
             if any(trial.unwritten is not None and not trial.unseen for trial in subject.trials):
                 continue
-            runs = f"{_counted(len(subject.trials), 'input')}, {_counted(len(SCHEDULES), 'schedule')}"
+            runs = f"{count(len(subject.trials), 'input')}, {count(len(SCHEDULES), 'schedule')}"
             what = f"{' and '.join(self.passes)} {'keeps' if len(self.passes) == 1 else 'keep'}"
             self._report(DONE.id, f"{what} every bit that @{subject.name} computes: {runs}", subject.span)
 
@@ -167,7 +168,7 @@ class Proof:
         place = f"[{', '.join(map(str, where.element))}]" if where.element else ""
         element = subject.names[where.array] + place
         message = f"{call} changes what @{subject.name} computes: {element} is {where.found}, it was {where.expected}"
-        notes = (Note(f"{_counted(where.differing, 'element')} differ"), *_circumstances(trial, schedule))
+        notes = (Note(f"{count(where.differing, 'element')} differ"), *_circumstances(trial, schedule))
         self._report(DIFFERENCE.id, message, subject.span, notes)
 
     def _found(self, call: str, subject: Subject, trial: Trial, runs: Runs, judged: bool) -> bool:
@@ -177,7 +178,7 @@ class Proof:
             finding = news[0]
             notes = [Note(*note) for note in finding.diagnostic().notes]
             if len(news) > 1:
-                notes.append(Note(f"so have {_counted(len(news) - 1, 'other location')}"))
+                notes.append(Note(f"so have {count(len(news) - 1, 'other location')}"))
             message = f"after {call}, @{subject.name} has a finding it did not have: {finding.message} ({finding.rule})"
             self._report(FINDING.id, message, finding.span, (*notes, *_circumstances(trial, TEXT)))
         return bool(news)
@@ -242,7 +243,3 @@ class Proof:
 
 def _circumstances(trial: Trial, schedule: str) -> tuple[Note, ...]:
     return (Note(f"arguments: {trial.input.name}"), Note(f"schedule: {schedule}"))
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

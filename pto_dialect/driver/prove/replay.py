@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.diagnostics.source import Span
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.prove.concrete import Fault, FaultKind
@@ -87,7 +88,7 @@ class Replay:
     @property
     def text(self) -> str:
         """What a report says about it."""
-        blocks = f"{self.blocks} block{'s' if self.blocks > 1 else ''}"
+        blocks = count(self.blocks, "block")
         if self.outcome is Outcome.CONFIRMED:
             buffers = "" if self.contents == "zeros" else f", {self.contents} in integer buffers"
             return f"confirmed by a run on {blocks}{buffers}, schedule {self.schedule}: {self.rule}"

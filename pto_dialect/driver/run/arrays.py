@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pto_dialect.diagnostics.suggest import inline_hint, nearest_or
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.encode import encode
@@ -156,26 +157,20 @@ def _read_raw(content: Stored, fmt: Format, budget: MemoryBudget) -> Array:
             if not data or len(data) % fmt.bytes:
                 raise BindingError(
                     f"'{content.path}' has {len(data)} bytes, which is no number of {fmt.name} elements"
-                    f" of {_bytes(fmt.bytes)}"
+                    f" of {count(fmt.bytes, 'byte')}"
                 )
             shape = (len(data) // fmt.bytes,)
         else:
             data = stream.read(needed + 1)
             if len(data) != needed:
-                found = _bytes(len(data)) if len(data) < needed else f"more: {_size_of(stream, data)}"
+                found = count(len(data), "byte")
+                if len(data) > needed:
+                    found = f"more: {count(max(os.fstat(stream.fileno()).st_size, len(data)), 'byte')}"
                 raise BindingError(
-                    f"'{content.path}' should have {_bytes(needed)}"
+                    f"'{content.path}' should have {count(needed, 'byte')}"
                     f" ({shape_text(shape)} elements of {fmt.name}), but has {found}"
                 )
     return np.frombuffer(bytearray(data), fmt.storage).reshape(shape)
-
-
-def _bytes(number: int) -> str:
-    return f"{number} byte" if number == 1 else f"{number} bytes"
-
-
-def _size_of(stream: Any, read: bytes) -> str:
-    return _bytes(max(os.fstat(stream.fileno()).st_size, len(read)))
 
 
 def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:

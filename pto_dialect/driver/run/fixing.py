@@ -15,6 +15,7 @@ from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.files import atomic_write
 from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.syntax.read.parser import parse_program
@@ -108,8 +109,8 @@ def report_of(path: str, applied: Sequence[str], left: Sequence[str]) -> str:
         head = "nothing was changed"
     else:
         where = "standard output" if path == "-" else f"'{path}'"
-        head = f"{len(applied)} change{'s' if len(applied) > 1 else ''}, written to {where}"
+        head = f"{count(len(applied), 'change')}, written to {where}"
     lines = [f"fix: {head}", *(f"  {line}" for line in applied)]
     if left:
-        lines += [f"{len(left)} finding{'s' if len(left) > 1 else ''} left:", *(f"  {line}" for line in left)]
+        lines += [f"{count(len(left), 'finding')} left:", *(f"  {line}" for line in left)]
     return "\n".join(lines) + "\n"

@@ -41,6 +41,7 @@ from .spec import SPECS, UNDECLARED, Shape, op_spec
 from .spec import Effect as Effect
 from .spec import OpSpec as OpSpec
 from .spec import is_declared as is_declared
+from .walk import ancestors
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -191,6 +192,11 @@ def section_of(op: Operation) -> str:
     operations."""
     spec = SPECS.get(type(op))
     return "" if spec is None else spec.section
+
+
+def section_around(op: Operation) -> str:
+    """Returns the kind of code in the nearest section around ``op``; empty outside of sections."""
+    return next(filter(None, map(section_of, ancestors(op))), "")
 
 
 @cache

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1, i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
+from pto_dialect.diagnostics.diagnostic import Note
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.ir.core.base import PtoOp, operand_groups, segment_sizes
@@ -56,7 +56,7 @@ class AssignMemoryPass(PtoPass):
                     plans = memory_plans(function, self.target, self.reuse)
                 except UnsupportedError as error:
                     message = f"assign-memory cannot follow this: {error.reason}"
-                    engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
+                    engine.report(UNSUPPORTED.at(error.op, message))
                     continue
                 for plan in plans:
                     _check(plan, engine)
@@ -81,7 +81,7 @@ def _check(plan: Plan, engine: DiagnosticEngine) -> None:
         message += f"; {plan.bound} of them are needed at one time, but no addresses for all were found"
     when = ", and nothing uses it" if unused else " at the peak"
     notes = tuple(Note(f"{name_of(b)} needs {b.size} bytes{when}{_used(b)}", span_of(b.op)) for b in alive)
-    engine.report(Diagnostic(FULL.id, FULL.severity, message, span_of(alive[0].op), notes, _advice(plan, alive)))
+    engine.report(FULL.at(alive[0].op, message, notes, _advice(plan, alive)))
 
 
 def _used(buffer: Buffer) -> str:

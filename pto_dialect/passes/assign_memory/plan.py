@@ -15,10 +15,9 @@ from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.analysis.type_facts import integer_attribute
+from pto_dialect.analysis.type_facts import enumerator, integer_attribute
 from pto_dialect.analysis.type_facts import space_of as space_of_type
 from pto_dialect.diagnostics.origins import shown_line
-from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.extents import buffer_extent
 from pto_dialect.ir.core.location import span_of
@@ -160,8 +159,7 @@ def _limit(space: str, profile: Profile) -> float:
 
 def _buffer(op: Operation, profile: Profile) -> Buffer | None:
     if isinstance(op, ReserveBufferOp):
-        stated = op.attributes["location"]
-        word = stated.value if isinstance(stated, EnumAttr) else ""
+        word = enumerator(op, "location")
         space = SPACE_ALIASES.get(word, word)
         base = None if integer_attribute(op, "autoAlloc") else integer_attribute(op, "base")
         return Buffer(op, space, integer_attribute(op, "size") or 0, BASE_ALIGNMENT[space].warning, base)

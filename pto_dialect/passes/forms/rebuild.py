@@ -13,7 +13,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
@@ -65,7 +64,7 @@ class FormPass(PtoPass):
             if error.value is not None:
                 span = span_of_value(error.value) or span
             message = f"{self.form} cannot say this: {error.reason}"
-            engine.report(Diagnostic(self.rule.id, self.rule.severity, message, span))
+            engine.report(self.rule.at(span, message))
             return
         replace_body(module, fresh)
 

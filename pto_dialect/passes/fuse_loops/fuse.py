@@ -56,7 +56,7 @@ def _fuse(function: Operation, profile: Profile) -> Iterator[Diagnostic]:
     """Fuses the loops of a function; the remarks about those that stay apart."""
     flag = own_flag(function)
     if flag is not None:
-        yield _remark(flag, "fuse-loops leaves this function as it is: its flags order the loops that it has")
+        yield APART.at(flag, "fuse-loops leaves this function as it is: its flags order the loops that it has")
         return
     found = False
     fused: dict[ForOp, Apart] = {}
@@ -67,18 +67,14 @@ def _fuse(function: Operation, profile: Profile) -> Iterator[Diagnostic]:
                 apart = _merge(first, second, function, profile)
             except NotFusedError as error:
                 note = (Note("this operation holds them apart", span_of(error.op)),) if error.op is not second else ()
-                yield _remark(second, f"this loop stays apart from the one before it: {error.reason}", note)
+                yield APART.at(second, f"this loop stays apart from the one before it: {error.reason}", note)
                 continue
             fused[second] = fused.pop(first, {}) | apart
     for loop, apart in fused.items():
         for pair in apart | keep_on_chip(loop, function, profile):
             yield apart_remark(ARGUMENTS, "the fused loop", pair, loop)
     if not found:
-        yield _remark(function, "fuse-loops changes nothing: no loop follows another one directly")
-
-
-def _remark(op: Operation, message: str, notes: tuple[Note, ...] = ()) -> Diagnostic:
-    return Diagnostic(APART.id, APART.severity, message, span_of(op), notes)
+        yield APART.at(function, "fuse-loops changes nothing: no loop follows another one directly")
 
 
 def _blocks(function: Operation) -> Iterator[Block]:

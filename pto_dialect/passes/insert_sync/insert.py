@@ -17,7 +17,6 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import section_of
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.accesses.items import Sequence, UnsupportedError
@@ -63,7 +62,7 @@ class InsertSyncPass(PtoPass):
                         engine.report(remark)
             except UnsupportedError as error:
                 message = f"insert-sync cannot order this: {error.reason}"
-                engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
+                engine.report(UNSUPPORTED.at(error.op, message))
         if not engine.has_errors:
             solver.write()
 
@@ -87,7 +86,7 @@ def _left_alone(flag: Operation) -> Diagnostic:
         "-p check-sync reports which order is missing, to be added by hand; "
         "or remove all flags and locks of the function, and insert-sync makes the whole order"
     )
-    return Diagnostic(NOT_SYNCHRONIZED.id, NOT_SYNCHRONIZED.severity, message, span_of(flag), help=help)
+    return NOT_SYNCHRONIZED.at(flag, message, help=help)
 
 
 class Solver:

@@ -26,9 +26,8 @@ def remarks(sequence: Sequence) -> Iterator[Diagnostic]:
             yield _remark(flag)
     for one in all_sequences(sequence):
         for index in sorted(one.full):
-            span = span_of(one.items[index].op)
             message = f"a barrier of all pipes replaces a flag: two pipes have {EVENTS} event ids"
-            yield Diagnostic(SHARED.id, SHARED.severity, message, span)
+            yield SHARED.at(one.items[index].op, message)
 
 
 def _remark(flag: Flag) -> Diagnostic:
@@ -45,4 +44,4 @@ def _remark(flag: Flag) -> Diagnostic:
         later = "in the last iteration with the same slot"
     cost = Note(f"{target} waits here for all that {source} has done for them {later}", span_of(before))
     help = "fewer slots, or an index that is the counter modulo their number" if flag.about_slots else None
-    return Diagnostic(SHARED.id, SHARED.severity, message, span_of(before), (cost,), help)
+    return SHARED.at(before, message, (cost,), help)

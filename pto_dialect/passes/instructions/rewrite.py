@@ -15,7 +15,6 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.passes.base import PtoPass
@@ -82,8 +81,7 @@ class InstructionPass(PtoPass):
 
     def _reported(self, error: NotLoweredError) -> Diagnostic:
         message = f"{self.name} cannot lower {error.op.name}: {error.reason}"
-        rule = self.unsupported
-        return Diagnostic(rule.id, rule.severity, message, span_of(error.op), (), error.help)
+        return self.unsupported.at(error.op, message, help=error.help)
 
 
 def never_runs(loop: ForOp) -> bool:

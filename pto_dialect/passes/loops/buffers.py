@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.arith import ConstantOp, DivUIOp, IndexCastOp, RemUIOp, SubiOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.arith import DivUIOp, IndexCastOp, RemUIOp, SubiOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -18,7 +18,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from pto_dialect.analysis.alias import is_passed_on
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp, MultiTileGetOp, TReshapeOp
 from pto_dialect.ir.core.base import Pipe, PtoOp, op_spec, operand_groups
@@ -32,7 +31,7 @@ from pto_dialect.passes.accesses.program import MEMORY
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import read_rules
 
-from .copies import put
+from .copies import index_constant, put
 from .fitting import slots_that_fit
 from .parts import parts_of, users_of
 
@@ -81,10 +80,10 @@ class DoubleBufferPass(PtoPass):
             for op, reason in reasons.items():
                 kept = "one slot" if counts.get(op, 1) == 1 else f"{counts[op]} slots"
                 message = f"{names[op]} gets {kept}: {reason}"
-                engine.report(Diagnostic(ONE_SLOT.id, ONE_SLOT.severity, message, spans[op]))
+                engine.report(ONE_SLOT.at(spans[op], message))
         if not some:
             message = "double-buffer changes nothing: no loop writes a tile without address that several pipes use"
-            engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(module)))
+            engine.report(UNCHANGED.at(module, message))
 
 
 def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
@@ -208,11 +207,6 @@ def _slot(loop: ForOp, count: int) -> SSAValue:
     def put_here(op: Operation) -> SSAValue:
         return put(op, InsertPoint.before(first), loop).results[0]
 
-    def constant(number: int) -> SSAValue:
-        op = ConstantOp(IntegerAttr(number, _INDEX))
-        op.result.name_hint = f"c{number}"
-        return put(op, InsertPoint.before(loop), loop).results[0]
-
     def as_index(value: SSAValue, point: InsertPoint) -> SSAValue:
         return value if value.type == _INDEX else put(IndexCastOp(value, _INDEX), point, loop).results[0]
 
@@ -221,7 +215,7 @@ def _slot(loop: ForOp, count: int) -> SSAValue:
         index = put_here(SubiOp(index, as_index(loop.lb, InsertPoint.before(loop))))
     if constant_of(loop.step) != 1:
         index = put_here(DivUIOp(index, as_index(loop.step, InsertPoint.before(loop))))
-    slot = put_here(RemUIOp(index, constant(count)))
+    slot = put_here(RemUIOp(index, index_constant(count, loop)))
     slot.name_hint = "slot"
     return slot
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -16,6 +18,13 @@ def put(op: Operation, point: InsertPoint, like: Operation) -> Operation:
     Rewriter.insert_op(op, point)
     share_location(op, like)
     return op
+
+
+def index_constant(number: int, like: Operation, point: InsertPoint | None = None) -> SSAValue:
+    """Inserts an index constant with the location of an operation, before it where no other point is given."""
+    op = ConstantOp(IntegerAttr(number, IndexType()))
+    op.result.name_hint = f"c{number}"
+    return put(op, point or InsertPoint.before(like), like).results[0]
 
 
 def copy_body(block: Block, known: dict[SSAValue, SSAValue], point: InsertPoint) -> list[SSAValue]:

@@ -17,7 +17,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.queues import action_of, is_pop, is_push, queue_id
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp, TReshapeOp
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
@@ -66,10 +65,10 @@ class DelayPopsPass(PtoPass):
             except NotDelayedError as error:
                 kept = True
                 message = f"the pop stays before the next push: {error.reason}"
-                engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(error.op)))
+                engine.report(UNCHANGED.at(error.op, message))
         if not found and not kept:
             message = "delay-pops changes nothing: no loop pops after a push in a function without flags of its own"
-            engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(module)))
+            engine.report(UNCHANGED.at(module, message))
         # All loops are judged as the text has them: those of both kinds of cores may change.
         for delay in found:
             delay.write()

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, NamedTuple
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -19,11 +18,9 @@ from xdsl.rewriter import InsertPoint
 from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.type_facts import enumerator
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp, MakeTensorViewOp, PartitionViewOp, SubviewOp
 from pto_dialect.ir.core.base import PtoOp, segment_sizes
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -33,7 +30,7 @@ from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.verify.engine.rule import read_rules
 
-from .copies import erase_with_handles, put
+from .copies import erase_with_handles, index_constant, put
 from .parts import users_of
 from .stretches import works_row_by_row
 
@@ -62,7 +59,7 @@ class JoinTransfersPass(PtoPass):
                     "of the same rows between an array and tiles that are used for nothing but such transfers and "
                     "operations on rows"
                 )
-                engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(function)))
+                engine.report(UNCHANGED.at(function, message))
 
 
 class Transfer(NamedTuple):
@@ -222,7 +219,7 @@ def _join_transfers(left: Transfer, right: Transfer, whole: SSAValue, width: int
     kind = left.part.result.type
     assert isinstance(kind, PartitionViewType)
     point = InsertPoint.before(last)
-    columns = _constant(width, point, last)
+    columns = index_constant(width, last, point)
     part = PartitionViewOp.create(
         operands=[left.part.source, *left.part.offsets, *left.part.sizes[:-1], columns],
         result_types=[PartitionViewType((*kind.shape[:-1], width), kind.element)],
@@ -246,7 +243,7 @@ def _part(tile: AllocTileOp, whole: SSAValue, first: int, at: AllocTileOp) -> Su
     kind, hint = tile.result.type, tile.result.name_hint
     assert isinstance(kind, TileBufType)
     point = InsertPoint.before(at)
-    offsets = [_constant(number, point, at) for number in (0, first)]
+    offsets = [index_constant(number, at, point) for number in (0, first)]
     sizes = ArrayAttr(IntegerAttr(number, i64) for number in (kind.rows, kind.cols))
     counts = segment_sizes((1, 2, 0, 0))
     attributes: dict[str, Attribute] = {"sizes": sizes, "operandSegmentSizes": counts}
@@ -255,9 +252,3 @@ def _part(tile: AllocTileOp, whole: SSAValue, first: int, at: AllocTileOp) -> Su
     made.result.name_hint = hint
     tile.result.replace_all_uses_with(made.result)
     return made
-
-
-def _constant(number: int, point: InsertPoint, like: Operation) -> SSAValue:
-    op = ConstantOp(IntegerAttr(number, _INDEX))
-    op.result.name_hint = f"c{number}"
-    return put(op, point, like).results[0]

@@ -8,17 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.arith import AddiOp, ConstantOp, MuliOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.arith import AddiOp, MuliOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import AllocTileOp, PartitionViewOp, TReshapeOp
-from pto_dialect.ir.core.location import label_of, span_of
+from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.types import DYNAMIC, PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.cube.matmul import PhasedProductOp
@@ -26,7 +25,7 @@ from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import read_rules
 
 from .arrays import apart_remark
-from .copies import erase_with_handles, put
+from .copies import erase_with_handles, index_constant, put
 from .share import check_shared, share_of
 from .stretches import NotTiledError, Stretch, column_of, flat, stretches, turned
 
@@ -66,7 +65,7 @@ class TileLoopsPass(PtoPass):
                 found.append(stretch)
             except NotTiledError as error:
                 message = f"tile-loops cannot split {error.op.name}: {error.reason}"
-                engine.report(Diagnostic(UNSUPPORTED.id, UNSUPPORTED.severity, message, span_of(error.op)))
+                engine.report(UNSUPPORTED.at(error.op, message))
         for stretch in found if not engine.has_errors else ():
             for pair in stretch.apart:
                 engine.report(apart_remark(ARGUMENTS, "the loop over parts of rows", pair, stretch.ops[0]))
@@ -74,7 +73,7 @@ class TileLoopsPass(PtoPass):
         product = next((op for op in walk(module) if isinstance(op, PhasedProductOp)), None)
         if product is not None:
             message = "tile-loops leaves tiles of the cube core as they are; tile-cube chooses those of products"
-            engine.report(Diagnostic(PRODUCTS.id, PRODUCTS.severity, message, span_of(product)))
+            engine.report(PRODUCTS.at(product, message))
         elif not found and not engine.has_errors:
             self._unchanged(module, engine)
 
@@ -90,7 +89,7 @@ class TileLoopsPass(PtoPass):
                 reason, at = f"only a run knows how many of the {kind.rows} rows of {name} are valid", op
                 break
         message = f"tile-loops changes nothing: {reason}"
-        engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(at)))
+        engine.report(UNCHANGED.at(at, message))
 
 
 def _split(stretch: Stretch, shared: bool) -> None:
@@ -99,20 +98,20 @@ def _split(stretch: Stretch, shared: bool) -> None:
     left = height % rows
     block = Block(arg_types=[_INDEX])
     end = InsertPoint.at_end(block)
-    zero, size = _constant(0, last), _constant(rows, last)
+    zero, size = index_constant(0, last), index_constant(rows, last)
     first: SSAValue = block.args[0]
     if shared:
-        share = share_of(_constant(height // rows, last), zero, last)
-        stop, step = share.parts, _constant(1, last)
+        share = share_of(index_constant(height // rows, last), zero, last)
+        stop, step = share.parts, index_constant(1, last)
         first = put(MuliOp(share.part(first, end, last), size), end, last).results[0]
     else:
-        stop, step = _constant(height - left, last), size
+        stop, step = index_constant(height - left, last), size
     first.name_hint = "row"
     _copies(stretch, rows, size, first, end)
     put(YieldOp(), end, last)
     put(ForOp(zero, stop, step, [], Region(block)), InsertPoint.before(last), last)
     if left:
-        _copies(stretch, left, _constant(left, last), stop, InsertPoint.before(last))
+        _copies(stretch, left, index_constant(left, last), stop, InsertPoint.before(last))
     erase_with_handles(reversed(stretch.ops))
 
 
@@ -162,9 +161,3 @@ def _part(
     )
     made.results[0].name_hint = part.result.name_hint
     return put(made, point, like).results[0]
-
-
-def _constant(number: int, like: Operation) -> SSAValue:
-    op = ConstantOp(IntegerAttr(number, _INDEX))
-    op.result.name_hint = f"c{number}"
-    return put(op, InsertPoint.before(like), like).results[0]

@@ -11,13 +11,11 @@ from typing import ClassVar
 from xdsl.dialects.arith import AddiOp, ConstantOp, DivSIOp, MaxSIOp, MuliOp, SubiOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.dialects.scf import ForOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from pto_dialect.analysis.constants import constant_of, constant_trip_count
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import read_rules
@@ -42,13 +40,13 @@ class UnrollPass(PtoPass):
         """Changes ``module``; innermost loops that stay as they are, and a module without loops, get a remark."""
         loops = [op for op in walk(module) if isinstance(op, ForOp)]
         if not loops:
-            _remark(engine, module, "unroll changes nothing: there is no loop")
+            engine.report(UNCHANGED.at(module, "unroll changes nothing: there is no loop"))
         for loop in loops:
             if any(isinstance(op, ForOp) for op in walk(loop) if op is not loop):
                 continue
             reason = self._reason(constant_trip_count(loop))
             if reason:
-                _remark(engine, loop, f"this loop is not unrolled: {reason}")
+                engine.report(UNCHANGED.at(loop, f"this loop is not unrolled: {reason}"))
             elif self.factor == "full":
                 _dissolve(loop)
             else:
@@ -62,10 +60,6 @@ class UnrollPass(PtoPass):
             return f"it has {trips} iterations, and at most {LONGEST} are unrolled" if trips > LONGEST else ""
         short = trips is not None and trips < int(self.factor)
         return f"its trip count, {trips}, is less than {self.factor}" if short else ""
-
-
-def _remark(engine: DiagnosticEngine, op: Operation, message: str) -> None:
-    engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(op)))
 
 
 class _Numbers:

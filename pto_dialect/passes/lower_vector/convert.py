@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerType, StringAttr, f32, i32
 from xdsl.ir import Attribute, SSAValue
 
 from pto_dialect.analysis.release import release_of
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import VRegType, element_name
 from pto_dialect.ir.sync.flags import MemBarOp
@@ -93,8 +93,7 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
 
 def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
     """The rounding; without a mode emitc makes integers of floats toward zero."""
-    attribute = op.attributes.get("rmode")
-    mode = attribute.value if isinstance(attribute, EnumAttr) else "RINT"
+    mode = enumerator(op, "rmode") or "RINT"
     floats = [name.startswith(("f", "bf")) for name in (source, target)]
     if mode == "NONE" and floats == [True, False] and backend == "emitc":
         return _TO_ZERO
@@ -102,8 +101,7 @@ def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
 
 
 def _saturates(op: PtoOp, source: str, target: str, backend: Backend) -> bool:
-    attribute = op.attributes.get("sat_mode")
-    mode = attribute.value if isinstance(attribute, EnumAttr) else default_saturation(backend, release_of(op))
+    mode = enumerator(op, "sat_mode") or default_saturation(backend, release_of(op))
     return mode == "ON" if wraps_by_default(source, target) else mode != "OFF"
 
 

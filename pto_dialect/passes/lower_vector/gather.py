@@ -11,7 +11,7 @@ from xdsl.dialects.arith import IndexCastOp
 from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr
 from xdsl.ir import SSAValue
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import VRegType, element_name
 from pto_dialect.ir.sync.flags import MemBarOp
@@ -143,9 +143,9 @@ def lower_gather(writer: Writer) -> None:
     if groups.get("kValue"):
         raise NotLoweredError(op, "how many positions it stores in a row only a run knows")
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
-    pattern = op.attributes.get("maskPattern")
-    if isinstance(pattern, EnumAttr):
-        _gather_pattern(writer, reader, src, dst, pattern.value)
+    pattern = enumerator(op, "maskPattern")
+    if pattern:
+        _gather_pattern(writer, reader, src, dst, pattern)
         return
     indices = reader.tile(groups["indices"][0])
     _elements(writer, reader, src, dst, indices)
@@ -231,9 +231,9 @@ def lower_scatter(writer: Writer) -> None:
     """Writes the vector function of ``tscatter``. Raises :class:`NotLoweredError`."""
     op, groups, reader = _opened(writer)
     src, dst = (reader.tile(groups[name][0]) for name in ("src", "dst"))
-    pattern = op.attributes.get("maskPattern")
-    if isinstance(pattern, EnumAttr):
-        _scatter_pattern(writer, reader, src, dst, pattern.value)
+    pattern = enumerator(op, "maskPattern")
+    if pattern:
+        _scatter_pattern(writer, reader, src, dst, pattern)
         return
     if not groups["indexes"]:
         raise NotLoweredError(op, "it has neither positions nor a pattern")

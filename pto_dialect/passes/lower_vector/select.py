@@ -13,7 +13,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr
 from xdsl.ir import SSAValue
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.types import MaskType
 from pto_dialect.ir.vector.compare import VCmpOp, VCmpsOp, VSelOp
@@ -127,8 +127,7 @@ def lower_comparison(writer: Writer) -> None:
     if (dst.type.rows, dst.type.cols) != (dst.base_type.rows, dst.base_type.cols):
         raise NotLoweredError(op, "its bits are a part of a tile, and whole rows of bytes are written")
     number = None if pair else _number(writer, groups["scalar"][0], first)
-    mode = op.attributes.get("cmpMode")
-    attributes = {"cmp_mode": StringAttr(mode.value if isinstance(mode, EnumAttr) else "eq")}
+    attributes = {"cmp_mode": StringAttr(enumerator(op, "cmpMode") or "eq")}
     registers = Registers(writer, first.type.element)
     bits = Bits(writer, dst, registers)
     if not pair and writer.backend == "vpto":

@@ -16,17 +16,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from pto_dialect.analysis.queues import queue_id
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.buffers.views import PartitionViewOp, SubviewOp
-from pto_dialect.ir.core.location import label_of, span_of
+from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
-from pto_dialect.passes.loops.copies import put
+from pto_dialect.passes.loops.copies import index_constant, put
 from pto_dialect.passes.loops.stretches import flat
 from pto_dialect.verify.engine.rule import read_rules
 
@@ -73,7 +72,7 @@ class ResizePanelsPass(PtoPass):
                     _resize(_plan(module, AXES[name], int(size)), engine)
                 except NotResizedError as error:
                     message = f"panels keep their {name}: {error.reason}"
-                    engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(error.op)))
+                    engine.report(UNCHANGED.at(error.op, message))
 
 
 def _name(axis: int) -> str:
@@ -146,7 +145,7 @@ def _resize(plan: _Plan, engine: DiagnosticEngine) -> None:
     for panels in plan.loops:
         _resize_loop(panels, plan)
     for loop in plan.links.row_loops:
-        loop.operands = [loop.lb, _constant(new, loop), loop.step, *loop.iter_args]
+        loop.operands = [loop.lb, index_constant(new, loop), loop.step, *loop.iter_args]
     for op in plan.slots.inits:
         scale(op, "slot_size", new, plan.old)
     for op in plan.slots.buffers:
@@ -181,13 +180,13 @@ def _retype(value: SSAValue, kind: Attribute) -> None:
 def _resize_loop(panels: Panels, plan: _Plan) -> None:
     """Changes the bounds of a loop and the parts of arrays in it."""
     loop, axis = panels.loop, plan.links.axis
-    size = _constant(plan.new, loop)
+    size = index_constant(plan.new, loop)
     first, bound, step = loop.lb, loop.ub, size
     if panels.shared:
         first, step = (_times(value, size, loop) for value in (loop.lb, loop.step))
     if panels.extent() is None:
         # The last panel may have reached beyond the bound: so do the smaller ones that it consists of.
-        old = _constant(plan.old, loop)
+        old = index_constant(plan.old, loop)
         whole = put(CeilDivSIOp(bound, old), InsertPoint.before(loop), loop).results[0]
         bound = put(MuliOp(whole, old), InsertPoint.before(loop), loop).results[0]
     unused = [value.owner for value in (loop.lb, loop.step) if isinstance(value.owner, MuliOp)]
@@ -233,16 +232,10 @@ def _replace_part(part: PartitionViewOp, sizes: list[SSAValue], kind: PartitionV
 def _spread(slots: Slots, factor: int, engine: DiagnosticEngine) -> None:
     """Puts slots in global memory further apart. Remarks say so: their arrays have to have room for them."""
     for op in slots.pointers:
-        offset = put(MuliOp(op.offset, _constant(factor, op)), InsertPoint.before(op), op).results[0]
+        offset = put(MuliOp(op.offset, index_constant(factor, op)), InsertPoint.before(op), op).results[0]
         op.operands = [op.ptr, offset]
     for op in slots.inits:
         if op.gm_slot_buffer is not None:
             array = label_of(array_of_slots(op.gm_slot_buffer), "an array")
             message = f"the slots of queue {queue_id(op)} take {factor} times as many bytes of {array}"
-            engine.report(Diagnostic(SLOTS.id, SLOTS.severity, message, span_of(op)))
-
-
-def _constant(number: int, like: Operation) -> SSAValue:
-    op = ConstantOp(IntegerAttr(number, _INDEX))
-    op.result.name_hint = f"c{number}"
-    return put(op, InsertPoint.before(like), like).results[0]
+            engine.report(SLOTS.at(op, message))

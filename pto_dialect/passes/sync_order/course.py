@@ -19,7 +19,6 @@ from pto_dialect.passes.accesses.state import COUNT, Access, branch_states
 
 from .known import Key, Known, UnevenError, together
 
-Turns = tuple[tuple[Loop, int], ...]
 _MOST_TURNS = 6
 _MOST_STEPS = 200_000
 _UNEVEN = "its ways set and wait for flags unequally often"

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.origins import shown_line
+from pto_dialect.diagnostics.wording import listed
 from pto_dialect.ir.core.base import section_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
@@ -142,9 +143,9 @@ def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Dia
     else:
         first, second = named(reason.first), named(reason.second)
         by = list(dict.fromkeys(f"{item.op.name}{line_of(item.op)}" for item in reason.chain)) or ["the scalar unit"]
-        order = f"{', '.join(by[:-1])} and {by[-1]} order" if len(by) > 1 else f"{by[0]} orders"
+        order = f"{listed(by)} order{'' if len(by) > 1 else 's'}"
         message = f"{what}: {second} depends on {first}, and {order} the two"
-    return Diagnostic(declared.id, declared.severity, message, span_of(op), tuple(notes))
+    return declared.at(op, message, notes)
 
 
 def report_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
@@ -161,16 +162,15 @@ def report_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
 
 
 def _all_wait(group: Group, needed: list[Open]) -> Diagnostic:
-    op = group.signals[0].op
     waits = " and ".join(f"{pipe_name(o.second.pipe)} on {pipe_name(o.first.pipe)}" for o in needed)
     message = f"all pipes wait for each other here, and only {waits} depends"
     notes = [note_of(one.second, f"{named(one.second)} depends on {named(one.first)}") for one in needed]
     help_ = "a flag from the one pipe to the other instead"
-    return Diagnostic(SERIALISING.id, SERIALISING.severity, message, span_of(op), tuple(notes), help_)
+    return SERIALISING.at(group.signals[0].op, message, notes, help_)
 
 
 def _waiting(one: Idle) -> Diagnostic:
-    signal, declared = one.signal, SERIALISING
+    signal = one.signal
     target, source = pipe_name(signal.target), pipe_name(signal.source)
     if signal.kind == "set":
         message = f"{target} waits for {named(one.needless)} of {source} too, which nothing needs that waits here"
@@ -178,7 +178,7 @@ def _waiting(one: Idle) -> Diagnostic:
     else:
         message = f"{named(one.needless)} of {target} waits for {source} and depends on nothing of it"
         help_ = f"wait right before {named(one.needed)}"
-    return Diagnostic(declared.id, declared.severity, message, span_of(signal.op), (), help_)
+    return SERIALISING.at(signal.op, message, help=help_)
 
 
 def report_undecided(function: Operation, error: UnsupportedError | None, judge: Judge | None) -> Diagnostic:
@@ -195,7 +195,7 @@ def report_undecided(function: Operation, error: UnsupportedError | None, judge:
         earlier = " of an earlier iteration" if undecided.loop is not None else ""
         message = f"the order in @{name} is not proved: {op.name} may touch bytes of {undecided.first.op.name}{earlier}"
         notes = (Note(f"{undecided.first.op.name} touches them", span_of(undecided.first.op)),)
-    return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(op), notes)
+    return UNDECIDED.at(op, message, notes)
 
 
 def report_incomplete(function: Operation) -> Diagnostic:
@@ -203,13 +203,13 @@ def report_incomplete(function: Operation) -> Diagnostic:
     name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     message = f"@{name} has more paths than are followed: mistakes on the others are not reported"
     help_ = "check-sync{judge=true} looks at all of them at once"
-    return Diagnostic(UNDECIDED.id, UNDECIDED.severity, message, span_of(function), (), help_)
+    return UNDECIDED.at(function, message, help=help_)
 
 
 def report_retained(error: UnsupportedError) -> Diagnostic:
     """Why a function keeps all of its signals."""
     message = f"all flags and barriers of this function stay: {error.reason}"
-    return Diagnostic(KEPT.id, KEPT.severity, message, span_of(error.op))
+    return KEPT.at(error.op, message)
 
 
 def judged(function: Operation, target: str | None) -> Iterator[Diagnostic]:

@@ -18,7 +18,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.attributes import EnumAttr
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.flags import SetFlagOp, WaitFlagOp
 from pto_dialect.passes.base import PtoPass
@@ -75,7 +74,7 @@ class HoistSyncPass(PtoPass):
             reason = prover.unproved()
             if reason:
                 message = f"hoist-sync leaves the flags of this function where they are: {reason}"
-                engine.report(Diagnostic(IN_PLACE.id, IN_PLACE.severity, message, span_of(function)))
+                engine.report(IN_PLACE.at(function, message))
                 continue
             for moved in _hoisted(function, prover):
                 engine.report(_remark(moved))
@@ -186,4 +185,4 @@ def _remark(one: Pipeline) -> Diagnostic:
     numbers = ", ".join(_number(flag) for flag in one.sets)
     several = "s" if len(one.sets) > 1 else ""
     message = f"flag{several} {numbers} from {source} to {target} moved out of the loop{line_of(one.outer)}"
-    return Diagnostic(HOISTED.id, HOISTED.severity, message, span_of(one.inner))
+    return HOISTED.at(one.inner, message)

@@ -13,10 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.target import profile_of
-from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.base import PtoOp, operand_groups
-from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
@@ -57,7 +55,7 @@ class TileCubePass(PtoPass):
         request = Request(rows, columns, panel, int(self.blocks))
         if not any(isinstance(op, (*PRODUCTS, *BEGINNING)) for op in walk(module)):
             message = "tile-cube changes nothing: there is no matrix product"
-            engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(module)))
+            engine.report(UNCHANGED.at(module, message))
         for function in [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]:
             for store in [op for op in walk(function) if _stores_sums(op)]:
                 assert isinstance(store, TStoreOp)
@@ -102,8 +100,7 @@ def _is_one(product: Product, shape: Shape) -> bool:
 
 
 def _remark(engine: DiagnosticEngine, op: Operation, reason: str) -> None:
-    message = f"tile-cube leaves this product as it is: {reason}"
-    engine.report(Diagnostic(UNCHANGED.id, UNCHANGED.severity, message, span_of(op)))
+    engine.report(UNCHANGED.at(op, f"tile-cube leaves this product as it is: {reason}"))
 
 
 def _remove(product: Product) -> None:

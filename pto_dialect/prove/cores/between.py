@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import enumerator, integer_attribute
-from pto_dialect.ir.core.base import PtoOp, op_spec, section_of
+from pto_dialect.ir.core.base import PtoOp, op_spec, section_around
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.sync.cross_core import BlockSemaphoreOp, SyncSetOp, SyncWaitOp
@@ -116,7 +116,6 @@ def _is_broadcast(signals: list[SyncSetOp | SyncWaitOp]) -> bool:
         number = integer_attribute(one, "event_id")
         if number is not None and number >= _IDS:
             return False
-        side = next(filter(None, map(section_of, ancestors(one))), "")
-        sides.setdefault((type(one), side), set()).add(number)
+        sides.setdefault((type(one), section_around(one)), set()).add(number)
     ways = (("cube", "vector"), ("vector", "cube"))
     return all(sides.get((SyncSetOp, a), set()) - {None} <= sides.get((SyncWaitOp, b), set()) for a, b in ways)

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, operand_groups
+from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.types import PtrType, byte_width, element_name
 from pto_dialect.ir.cube.mad import ClausedMadOp
 from pto_dialect.ir.cube.mte import FractalWindowOp, MteGmL1FracOp
@@ -58,7 +59,7 @@ def _image(op: PtoOp, name: str, numbers: Numbers) -> Span | None:
     group = max(_SIDE, lanes)
     flag = op.attributes.get("transpose")
     if flag is not None and bool(flag.value.data):  # pyright: ignore[reportAttributeAccessIssue]
-        rows, blocks = _up(width, group) // _SIDE, _up(height, group) // lanes
+        rows, blocks = round_up(width, group) // _SIDE, round_up(height, group) // lanes
     else:
         rows, blocks = -(-height // _SIDE), -(-width // lanes)
     length = rows * blocks * _FRACTAL
@@ -82,7 +83,7 @@ def _operand(op: ClausedMadOp, name: str, numbers: Numbers) -> Span | None:
     rows, columns = (numbers.number(groups[one][0]) for one in ("m", "n"))
     if rows is None or columns is None or rows.value is None or columns.value is None:
         return None
-    whole = _up(rows.value, _SIDE) * _up(columns.value, _SIDE) * _SUM_BYTES
+    whole = round_up(rows.value, _SIDE) * round_up(columns.value, _SIDE) * _SUM_BYTES
     return Span(Expr(whole), Expr(_SUM_BYTES) if min(rows.value, columns.value) > 0 else None)
 
 
@@ -95,13 +96,9 @@ def _matrix(
     height, width = numbers.number(rows[0]), numbers.number(columns[0])
     if height is None or width is None or height.value is None or width.value is None:
         return None
-    whole = _up(height.value, _SIDE) * _up(width.value * size, _BLOCK)
+    whole = round_up(height.value, _SIDE) * round_up(width.value * size, _BLOCK)
     # Transposed loads of narrow elements fill squares of blocks.
-    return Span(Expr(_up(whole, _BLOCK * _BLOCK)), Expr(size) if min(height.value, width.value) > 0 else None)
-
-
-def _up(number: int, multiple: int) -> int:
-    return -(-number // multiple) * multiple
+    return Span(Expr(round_up(whole, _BLOCK * _BLOCK)), Expr(size) if min(height.value, width.value) > 0 else None)
 
 
 class _Load:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pto_dialect.analysis.queues import C2V, V2C
+from pto_dialect.runtime.memory.memref import dense_strides
 
 from ..faults import Fault
 from ..memory.spaces import Pointer
@@ -221,13 +222,6 @@ class EntryMaker:
         pointer = end.gm_address(self.direction, number, self.fmt).advance(index * self.share)
         base = end.gm
         tensor = isinstance(base, GmTensor)
-        strides = base.strides if tensor and len(base.strides) == len(self.shape) else _dense(self.shape)
+        strides = base.strides if tensor and len(base.strides) == len(self.shape) else dense_strides(self.shape)
         layout = base.layout if tensor else "nd"
         return GmTensor(pointer, self.shape, strides, self.fmt, layout)
-
-
-def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = [1] * len(shape)
-    for axis in range(len(shape) - 2, -1, -1):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
-    return tuple(strides)

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
 from pto_dialect.analysis.launcher_arguments import LAUNCHER_VALUES
+from pto_dialect.diagnostics.wording import count
 
 from ..errors import BindingError
 from ..memory.spaces import Array, Pointer
@@ -208,5 +209,5 @@ def _plain(value: Any) -> Any:
 
 def _launch_text(position: CorePosition) -> str:
     each = position.cores // position.count
-    blocks = f"{position.count} block{'s' if position.count > 1 else ''}"
+    blocks = count(position.count, "block")
     return blocks if each == 1 else f"{blocks} of {each} cores"

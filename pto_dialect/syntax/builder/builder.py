@@ -28,6 +28,7 @@ from pto_dialect.diagnostics.remedies.types import constant_type, types_of_opera
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import SourceFile, Span
 from pto_dialect.diagnostics.suggest import MOST_NAMED, equally_near, near_hint
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.location import set_extent, span_of_value
 from pto_dialect.ir.core_dialects.core_ops import core_class
@@ -36,7 +37,7 @@ from pto_dialect.nesting import LIMIT, ROOMY, NestingError, make_room
 from ..read.lexer import ProgramText
 from ..read.situation import shown
 from ..read.tokens import SSA, Tok
-from ..text import count, result_names, set_name, strip_comments
+from ..text import result_names, set_name, strip_comments
 from .error import at, type_remedies
 from .scope import Forward, Scope
 from .types import POISON, TypeReader

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.base import PtoOp, op_spec, signature
@@ -183,7 +184,7 @@ class ClauseReading:
         values = self.builder.use(given)
         if len(values) != len(row.operands):
             rule, message, _ = row.incomplete
-            found = f"{len(values)} operand{'s' * (len(values) != 1)}"
+            found = count(len(values), "operand")
             raise at(given, rule, f"{message}, found {found}")
         self.operands.add(given, values)
         for name, value in zip(row.operands, values, strict=True):

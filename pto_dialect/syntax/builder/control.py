@@ -11,11 +11,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pto_dialect.diagnostics.remedies.statements import missing_else
 from pto_dialect.diagnostics.remedies.types import loop_type, types_of_operands
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core_dialects.core_ops import core_class
 
 from ..read.tokens import Tok
-from ..text import count, number_attribute, signed_integer, symbol
+from ..text import number_attribute, signed_integer, symbol
 from ..types.attributes import unescape
 from .builder import POISON, UNKNOWN, RegionStart
 from .core import CoreBuilder, operation_class

@@ -21,13 +21,14 @@ from xdsl.irdl import IRDLOperation, VarOperandDef
 from pto_dialect.diagnostics.remedies.marks import mark_after
 from pto_dialect.diagnostics.remedies.names import choose, replace
 from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.attributes import BROKEN
 from pto_dialect.ir.core_dialects.core_ops import ALIASES, core_class
 from pto_dialect.ir.core_dialects.words import MIXED, PREDICATES
 
 from ..read.tokens import Tok
-from ..text import count, indentation, starts_line
+from ..text import indentation, starts_line
 from ..types.attributes import unescape
 from ..types.parser import intern_type
 from .attributes import FALSE, TRUE, AttributeBuilder

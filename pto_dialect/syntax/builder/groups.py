@@ -10,12 +10,12 @@ from xdsl.ir import SSAValue
 from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.remedies.order import one_of_two_clauses, operand_count
 from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.clauses import CLAUSES, Taken, clauses_of
 from pto_dialect.ir.core.base import PtoOp, op_spec
 from pto_dialect.ir.core.clauses import Clauses, Form
 
 from ..read.tokens import Tok
-from ..text import count
 from .error import BuildError, at
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.diagnostics.remedies.types import types_of_operands
 from pto_dialect.diagnostics.suggest import near_hint
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.aliases import MNEMONIC_ALIASES
 from pto_dialect.ir.core.base import PtoOp, segment_sizes, signature
@@ -27,7 +28,7 @@ from pto_dialect.ir.core_dialects.core_ops import ALIASES, CLOSED_DIALECTS, KNOW
 from ..errors.types import TypeSyntaxError
 from ..generic_form import complete_flags, infer_segments
 from ..read.tokens import Tok
-from ..text import count, signed_integer, split_types
+from ..text import signed_integer, split_types
 from ..types.attributes import unescape
 from ..types.parser import parse_type
 from .builder import RegionStart

@@ -10,13 +10,13 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.remedies.names import choose, replace
 from pto_dialect.diagnostics.remedies.types import types_of_operands
 from pto_dialect.diagnostics.suggest import did_you_mean
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.clauses import Stated
 from pto_dialect.ir.cube.transfer_clauses import BURST, FRAC_LOAD, L0_PLACES
 
 from ..read.tokens import Tok
-from ..text import count
 from .builder import Stated as StatedType
 from .clauses import ClauseBuilder
 from .error import at

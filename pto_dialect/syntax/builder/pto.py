@@ -16,6 +16,7 @@ from pto_dialect.diagnostics.remedies.names import event_name, replace
 from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.diagnostics.remedies.statements import second_result
 from pto_dialect.diagnostics.remedies.types import missing_types, types_of_operands
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.aliases import ATTRIBUTE_ALIASES, DEPRECATED, MNEMONIC_ALIASES, SUCCESSORS
 from pto_dialect.ir.core.attribute_text import attribute_text
@@ -27,7 +28,6 @@ from pto_dialect.ir.core.words import enumerator_rule
 from ..documentation.schematic_words import PLACEHOLDER_WORD
 from ..errors.types import TypeSyntaxError
 from ..read.tokens import Tok
-from ..text import count
 from ..types.attributes import pto_enum, unescape
 from ..types.parser import parse_type
 from ..usage import usage, value_usage

@@ -10,13 +10,14 @@ from xdsl.ir import Attribute, Operation
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.remedies.order import operand_count
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.clauses import clauses_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp, signature
 from pto_dialect.ir.core.clauses import Form
 
 from ..read.tokens import Tok, integer
-from ..text import count, signed_integer, symbol
+from ..text import signed_integer, symbol
 from ..types.parser import intern_type
 from .builder import RegionStart
 from .error import at, suggest_word

@@ -271,11 +271,6 @@ def _array(text: str) -> Attribute:
     return DenseArrayBase.from_list(element, values)  # pyright: ignore[reportArgumentType,reportCallIssue]
 
 
-_STRIDED = re.compile(
-    r"strided<\s*\[\s*((?:(?:-?\d+|\?)\s*(?:,\s*(?:-?\d+|\?)\s*)*)?)\]\s*(?:,\s*offset:\s*(-?\d+|\?)\s*)?>"
-)
-
-
 def _strided(text: str) -> Attribute:
     found = re.fullmatch(r"strided<\s*\[([^\]]*)\]\s*(?:,\s*offset:\s*(-?\d{1,18}|\?)\s*)?>", text)
     strides = [s.strip() for s in found.group(1).split(",") if s.strip()] if found is not None else []

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.mx_layouts import MX_LAYOUTS, inferred_layout
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.remedies.types import one_element_type, stated_size
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp, operand_groups
@@ -94,8 +95,7 @@ def check_scale_groups(op: Operation, ctx: Context) -> None:
     result = op.results[0].type
     if not isinstance(result, TensorViewType) or element_name(result.element) != "f8E8M0" or len(result.shape) != 2:
         return
-    stated = op.attributes.get("layout")
-    layout = stated.value if isinstance(stated, EnumAttr) else inferred_layout(op.results[0])
+    layout = enumerator(op, "layout") or inferred_layout(op.results[0])
     if layout not in MX_LAYOUTS:
         return
     assert isinstance(op, PtoOp)

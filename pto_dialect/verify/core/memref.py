@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core.types import type_text
 
 from ..engine.context import Context
@@ -86,8 +87,8 @@ def element(op: Operation, ctx: Context) -> None:
     assert isinstance(type_, MemRefType)
     if len(indices) != type_.get_num_dims():
         number = type_.get_num_dims()
-        message = f"{type_text(type_)} has {number} {'dimension' if number == 1 else 'dimensions'}, "
-        ctx.report("memref-indices", op, f"{message}found {len(indices)} {'index' if len(indices) == 1 else 'indices'}")
+        message = f"{type_text(type_)} has {count(number, 'dimension')}, "
+        ctx.report("memref-indices", op, f"{message}found {count(len(indices), 'index', 'indices')}")
     elif value.type != type_.element_type:
         message = f"{type_text(type_)} has elements of type {type_text(type_.element_type)}, "
         ctx.report("memref-indices", op, f"{message}found {type_text(value.type)}", at=value)

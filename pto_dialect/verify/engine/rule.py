@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
+from pto_dialect.diagnostics.remedy import Remedy
+from pto_dialect.diagnostics.source import Span
 
 from ..rules.commands import COMMANDS, Commands
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -63,6 +70,24 @@ class Rule:
     def commands(self) -> Commands | None:
         """The command lines of a rule about inputs and options."""
         return COMMANDS.get(self.id)
+
+    def at(
+        self,
+        place: Operation | Span | None,
+        message: str,
+        notes: Iterable[Note] = (),
+        help: str | None = None,
+        *,
+        severity: Severity | None = None,
+        remedies: tuple[Remedy, ...] = (),
+    ) -> Diagnostic:
+        """Makes the diagnostic of this rule at an operation or at a part of the source; ``severity`` replaces that of
+        the rule."""
+        from pto_dialect.ir.core.location import span_of  # deferred: start-up
+
+        span = place if place is None or isinstance(place, Span) else span_of(place)
+        level = self.severity if severity is None else severity
+        return Diagnostic(self.id, level, message, span, tuple(notes), help, remedies=remedies)
 
 
 RULES: dict[str, Rule] = {}

@@ -11,12 +11,12 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.remedies.names import replace
 from pto_dialect.diagnostics.remedies.order import operand_count
 from pto_dialect.diagnostics.suggest import near_hint
+from pto_dialect.diagnostics.wording import count
 from pto_dialect.ir.core.operands import listed, named
 from pto_dialect.ir.core.types import PtrType, bit_width, element_name, type_text
 from pto_dialect.ir.simt.control import KeepOp
 from pto_dialect.ir.simt.group import ReduxAddOp
 from pto_dialect.ir.simt.memory import AtomicAndOp, AtomicCasOp, AtomicOrOp, AtomicXorOp, LdgOp
-from pto_dialect.syntax.text import count
 from pto_dialect.targets.element_types import FP8
 from pto_dialect.targets.work_items import MAX_WORK_ITEMS, SLOTS
 

@@ -24,6 +24,7 @@ from pto_dialect.analysis.queues import (
 )
 from pto_dialect.analysis.type_facts import enumerator, integer_attribute
 from pto_dialect.diagnostics.diagnostic import Severity
+from pto_dialect.diagnostics.wording import listed
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.types import DYNAMIC, TensorViewType, TileBufType, byte_width, type_text
 from pto_dialect.ir.sync.pipes import TPushOp, TPushToAivOp
@@ -188,8 +189,8 @@ def check_tile_location(op: Operation, ctx: Context) -> None:
     """Checks that a pipe of the core can read or write the transferred tile."""
     moved, allowed = entry(op), _TRAVEL.get(op.name, ("vec", "mat", "acc"))
     if moved is not None and isinstance(moved.type, TileBufType) and moved.type.loc not in allowed:
-        listed = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-        what = f"{op.name} moves tiles in {listed}" if len(allowed) == 2 else f"tiles in {listed} travel between cores"
+        places = listed(allowed, "or")
+        what = f"{op.name} moves tiles in {places}" if len(allowed) == 2 else f"tiles in {places} travel between cores"
         message = f"{what}, found {moved.type.loc}"
         ctx.report("pipe-entry-type", op, message, at=moved)
 

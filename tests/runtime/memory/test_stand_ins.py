@@ -7,12 +7,11 @@ import pytest
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.layout import tile_layout
-from pto_dialect.runtime.memory.memref import MemRef
+from pto_dialect.runtime.memory.memref import MemRef, dense_strides
 from pto_dialect.runtime.memory.packed_view import PackedView
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.memory.values import Unusable
 from pto_dialect.runtime.numerics.formats import format_of
-from pto_dialect.runtime.queues.fifo import _dense
 
 
 def test_memory_that_is_not_there_refuses_every_use() -> None:
@@ -40,7 +39,7 @@ def test_packed_numbers_as_arrays() -> None:
 
 @pytest.mark.parametrize(("shape", "strides"), [((5,), (1,)), ((2, 3, 4), (12, 4, 1)), ((), ())])
 def test_dense_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    assert _dense(shape) == strides
+    assert dense_strides(shape) == strides
 
 
 def test_a_memref_as_a_matrix() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
@@ -11,7 +12,6 @@ from pto_dialect.runtime.simt import groups
 from pto_dialect.targets.work_items import GROUP_ITEMS
 
 from ..registry import kernel, lane_kernel
-from ..vector.values import enumerator
 from .lane_values import ITEMS, invoke, lane, mask_of
 
 _VOTES = {

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
@@ -15,7 +16,6 @@ from pto_dialect.runtime.simt.floats import FUNCTIONS, Converter, FloatFunction,
 from pto_dialect.runtime.simt.scope import element_of, number_format
 
 from ..registry import kernel, lane_kernel
-from ..vector.values import enumerator
 from .lane_values import define_result
 
 _FUNCTIONS = tuple(f"pto.{name}" for name in FUNCTIONS)

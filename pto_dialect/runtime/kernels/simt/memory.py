@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.memory.spaces import Pointer
@@ -19,7 +20,6 @@ from pto_dialect.runtime.simt.scope import Widener, element_of, number_format
 from pto_dialect.runtime.simt.variance import is_packed
 
 from ..registry import kernel, lane_kernel
-from ..vector.values import enumerator
 from .lane_memory import pointer_text
 from .lane_values import ITEMS, invoke, lane, mask_of
 

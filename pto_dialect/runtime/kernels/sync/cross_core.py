@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
-from pto_dialect.ir.core.base import PtoOp, section_of
+from pto_dialect.ir.core.base import PtoOp, section_around
 from pto_dialect.ir.core.operands import named
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.sync.cross_core import SyncSetOp, SyncWaitOp
@@ -90,12 +90,8 @@ def default_mode(op: Operation, g: Generator) -> str:
             number = other.attributes["event_id"].value.data  # pyright: ignore[reportAttributeAccessIssue]
             if number >= SIDE:
                 return POINT_TO_POINT
-            sides.setdefault((type(other), _section(other)), set()).add(number)
+            sides.setdefault((type(other), section_around(other)), set()).add(number)
     return "block" if _two_sided(sides) else POINT_TO_POINT
-
-
-def _section(op: Operation) -> str:
-    return next(filter(None, map(section_of, ancestors(op))), "")
 
 
 def _two_sided(sides: dict[tuple[type[SyncSetOp | SyncWaitOp], str], set[int]]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.extents import round_up
 from pto_dialect.ir.core.operands import named
@@ -127,8 +127,7 @@ class Select:
 
 def compare_mode(op: PtoOp) -> Callable[..., Any]:
     """Returns the comparison of an operation, ``eq`` by default."""
-    attr = op.attributes.get("cmpMode")
-    return COMPARISONS[attr.value if isinstance(attr, EnumAttr) else "eq"]
+    return COMPARISONS[enumerator(op, "cmpMode") or "eq"]
 
 
 def comparison_on_chip(op: PtoOp, fmt: Format, g: Generator) -> Callable[..., Any]:

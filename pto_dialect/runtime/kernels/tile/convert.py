@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from pto_dialect.analysis.release import release_of
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
@@ -128,11 +128,6 @@ class PackedConversion:
         dst.write(result)
 
 
-def _mode(op: PtoOp, name: str) -> str | None:
-    attr = op.attributes.get(name)
-    return attr.value if isinstance(attr, EnumAttr) else None
-
-
 def conversion(source: Format, target: Format, letter: str, saturate: bool) -> Callable[..., Any]:
     """Returns the function (values, out) that converts."""
     if source.name == target.name:
@@ -156,8 +151,8 @@ def tcvt(op: PtoOp, g: Generator) -> None:
     src: SSAValue = tile_operand(op, g, "src")
     dst = g.destination(op)
     source, target = tile_format(src, g), tile_format(dst, g)
-    letter = rounding_letter(source, target, _mode(op, "rmode"), g.options.backend)
-    stated = _mode(op, "sat_mode")
+    letter = rounding_letter(source, target, enumerator(op, "rmode"), g.options.backend)
+    stated = enumerator(op, "sat_mode")
     saturate = saturates(source, target, stated, g.profile.arch, g.options.backend or "emitc", release_of(op))
     if source.is_packed != target.is_packed:
         instruction = PackedConversion(Conversion(source, target, letter, saturate))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
@@ -186,11 +186,6 @@ class ScatterMask(PatternMask):
         dst.write(out)
 
 
-def _pattern(op: PtoOp) -> str | None:
-    attr = op.attributes.get("maskPattern")
-    return attr.value if isinstance(attr, EnumAttr) else None
-
-
 def _along_rows(op: PtoOp) -> bool:
     return getattr(op.attributes.get("axis"), "data", "row") == "col"
 
@@ -201,7 +196,7 @@ def tgather(op: PtoOp, g: Generator) -> None:
     compare with a number."""
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     fmt, target = tile_format(src, g), tile_format(dst, g)
-    pipe, pattern = g.pipe(op), _pattern(op)
+    pipe, pattern = g.pipe(op), enumerator(op, "maskPattern")
     scalar = g.operand(op, "kValue")
     if scalar is not None:
         counts = g.destination(op, "cdst", 1)
@@ -211,7 +206,7 @@ def tgather(op: PtoOp, g: Generator) -> None:
         return
     if fmt.bytes != target.bytes:
         raise g.error("unmodelled", f"tgather of {fmt.name} elements into {target.name} cannot be executed")
-    if pattern is not None:
+    if pattern:
         g.call(GatherMask(pattern, _along_rows(op)), src, dst, pipe=pipe)
     else:
         g.call(gather_elements, src, tile_operand(op, g, "indices"), dst, pipe=pipe)
@@ -230,8 +225,8 @@ def tscatter(op: PtoOp, g: Generator) -> None:
     src, dst = tile_operand(op, g, "src"), g.destination(op)
     if tile_format(src, g).bytes != tile_format(dst, g).bytes:
         raise g.error("unmodelled", "tscatter between elements of different sizes cannot be executed")
-    pipe, pattern = g.pipe(op), _pattern(op)
-    if pattern is not None:
+    pipe, pattern = g.pipe(op), enumerator(op, "maskPattern")
+    if pattern:
         by_rows = _along_rows(op)
         instruction = ScatterMask(pattern, by_rows, by_rows or g.options.backend != "vpto")
         g.call(instruction, src, dst, pipe=pipe)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
@@ -197,11 +197,6 @@ def zz_order(codes: Array) -> Array:
     return codes.reshape(rows // 16, 16, groups // 2, 2).transpose(0, 2, 1, 3).reshape(1, -1)
 
 
-def _enumerator(op: PtoOp, name: str) -> str | None:
-    attr = op.attributes.get(name)
-    return attr.value if isinstance(attr, EnumAttr) else None
-
-
 @kernel("pto.tdequant")
 def tdequant(op: PtoOp, g: Generator) -> None:
     """Integers as float32, with an offset and a scale for each row."""
@@ -217,7 +212,7 @@ def tquant(op: PtoOp, g: Generator) -> None:
     offset = g.operand(op, "offset")
     tile_format(dst, g)
     # The mode determines the range, whatever sign the destination's type has.
-    target = format_of("ui8" if _enumerator(op, "quant_type") == "INT8_ASYM" else "i8")
+    target = format_of("ui8" if enumerator(op, "quant_type") == "INT8_ASYM" else "i8")
     g.call(Quantize(target), src, scale, offset, dst, pipe=g.pipe(op))
 
 
@@ -229,11 +224,11 @@ def tquant_mx(op: PtoOp, g: Generator) -> None:
     reordered = g.operand(op, "exp_zz")
     instruction = QuantizeBlocks(
         tile_format(src, g),
-        _enumerator(op, "quant_type") == "MXFP4_E2M1",
-        _enumerator(op, "quantScaleAlg") == "nv",
-        0 if _enumerator(op, "grpAxis") == "axis0" else 1,
+        enumerator(op, "quant_type") == "MXFP4_E2M1",
+        enumerator(op, "quantScaleAlg") == "nv",
+        0 if enumerator(op, "grpAxis") == "axis0" else 1,
         bool(integer_attribute(op, "interleave", 0)),
-        _enumerator(op, "storeMode") == "nz",
+        enumerator(op, "storeMode") == "nz",
     )
     extra = (reordered,) if reordered is not None else ()
     g.call(instruction, src, *outs, *extra, pipe=g.pipe(op))

@@ -12,8 +12,8 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.faults import Fault
@@ -26,10 +26,10 @@ from .operands import AnyTile, region, tile_format, tile_operand
 ATOMICS: dict[str, np.ufunc] = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 
-def whole_rows(coalesce: str | None, idx: AnyTile, data: AnyTile) -> bool:
+def whole_rows(coalesce: str, idx: AnyTile, data: AnyTile) -> bool:
     """Returns whether an index selects a row of the table instead of one element: the attribute, otherwise one index
     per data row."""
-    if coalesce is not None:
+    if coalesce:
         return coalesce == "row"
     shape = (idx.valid_rows, idx.valid_cols)
     return 1 in shape and max(shape) == data.valid_rows and shape != (data.valid_rows, data.valid_cols)
@@ -100,7 +100,7 @@ class TableGather:
 
     label = "mgather"
 
-    def __init__(self, coalesce: str | None, mode: str, packed: bool = False) -> None:
+    def __init__(self, coalesce: str, mode: str, packed: bool = False) -> None:
         self.coalesce = coalesce
         self.mode = mode
         self.packed = packed
@@ -134,7 +134,7 @@ class TableScatter:
 
     label = "mscatter"
 
-    def __init__(self, coalesce: str | None, mode: str, atomic: str, packed: bool = False) -> None:
+    def __init__(self, coalesce: str, mode: str, atomic: str, packed: bool = False) -> None:
         self.coalesce = coalesce
         self.mode = mode
         self.atomic = ATOMICS.get(atomic)
@@ -168,11 +168,6 @@ class TableScatter:
                 view.write(table)
 
 
-def _enumerator(op: PtoOp, name: str) -> str | None:
-    attr = op.attributes.get(name)
-    return attr.value if isinstance(attr, EnumAttr) else None
-
-
 def _is_packed(g: Generator, tile: SSAValue) -> bool:
     """Whether rows of a table follow each other whatever its view states: where work-items of a5 compute their
     addresses, not for transfers to L1."""
@@ -193,8 +188,8 @@ def mgather(op: PtoOp, g: Generator) -> None:
     if idx is None or not isinstance(idx.type, t.ShapedView):
         idx = tile_operand(op, g, "idx")
     tile_format(dst, g)
-    mode = _enumerator(op, "gatherOob") or "undefined"
-    instruction = TableGather(_enumerator(op, "coalesce"), mode, _is_packed(g, dst))
+    mode = enumerator(op, "gatherOob") or "undefined"
+    instruction = TableGather(enumerator(op, "coalesce"), mode, _is_packed(g, dst))
     g.call(instruction, _table(op, g), idx, dst, pipe=g.pipe(op))
 
 
@@ -202,6 +197,6 @@ def mgather(op: PtoOp, g: Generator) -> None:
 def mscatter(op: PtoOp, g: Generator) -> None:
     """Rows or elements of a table in global memory, at the indices of another tile, = src, or combined with it."""
     src, idx = tile_operand(op, g, "src"), tile_operand(op, g, "idx")
-    oob, atomic = _enumerator(op, "scatterOob") or "undefined", _enumerator(op, "scatterAtomicOp") or "none"
-    instruction = TableScatter(_enumerator(op, "coalesce"), oob, atomic, _is_packed(g, src))
+    oob, atomic = enumerator(op, "scatterOob") or "undefined", enumerator(op, "scatterAtomicOp") or "none"
+    instruction = TableScatter(enumerator(op, "coalesce"), oob, atomic, _is_packed(g, src))
     g.call(instruction, src, idx, _table(op, g), pipe=g.pipe(op))

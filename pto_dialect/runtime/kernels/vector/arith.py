@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
@@ -20,7 +21,7 @@ from pto_dialect.runtime.vector.register import constant, lanes
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel, kernels
-from .values import define_result, direct, enumerator, register_format, required_enumerator
+from .values import define_result, direct, register_format, required_enumerator
 
 INSTRUCTIONS: dict[str, c.LaneWise] = {
     f"pto.{name}": c.LaneWise(function, name)

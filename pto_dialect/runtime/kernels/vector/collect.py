@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import Pipe, PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.vector import collect, sort
 
 from ..registry import kernel, kernels
-from .values import define_result, direct, enumerator, register_format
+from .values import define_result, direct, register_format
 
 STATE = Expr("core.state")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector.convert import Conversion, scaled
 
 from ..registry import kernel
-from .values import define_result, enumerator, register_format, required_enumerator
+from .values import define_result, register_format, required_enumerator
 
 PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 

@@ -92,10 +92,10 @@ def vldsx2(op: PtoOp, g: Generator) -> None:
     update(base, step, updated, g)
 
 
-def _store_function(dist: str | None, size: int) -> tuple[Any, tuple[int, ...]]:
+def _store_function(dist: str, size: int) -> tuple[Any, tuple[int, ...]]:
     """Returns the function for a distribution of ``vsts``, and its further arguments; ``size`` is that of
     an element."""
-    if dist is None:
+    if not dist:
         return m.store_lanes, (size,)
     if dist == "PK4_B32":
         return m.store_packed, (4, 1)
@@ -110,7 +110,7 @@ def vsts(op: PtoOp, g: Generator) -> None:
     """Active lanes to memory in the distribution that ``dist`` names. Raises ``ProgramError`` for merging
     distributions, which the hardware does not have."""
     dist = enumerator(op, "dist")
-    if dist is not None and dist.startswith("MRG"):
+    if dist.startswith("MRG"):
         raise g.error("unmodelled", f"{dist} has no defined result: the hardware does not support it", op)
     value, mask = g.operand(op, "value"), g.operand(op, "mask")
     assert value is not None

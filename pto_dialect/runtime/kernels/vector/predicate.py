@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
@@ -17,7 +18,7 @@ from pto_dialect.runtime.vector.streams import append_mask
 from pto_dialect.targets.vector_unit import MASK_BITS
 
 from ..registry import kernel, kernels
-from .values import access, define_result, enumerator, mask_step, optional_result, pointer, required_enumerator, update
+from .values import access, define_result, mask_step, optional_result, pointer, required_enumerator, update
 
 _UNITS = {"NORM": 32, "US": 16, "PK": 16, "DS": 32}
 """Bytes of one unit of the offset of ``pldi`` and ``psti``."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core import types as t
-from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.numerics.formats import Format
@@ -30,19 +29,11 @@ def mask_step(value: SSAValue) -> int:
     return FINEST[value.type.granularity]
 
 
-def enumerator(op: PtoOp, name: str) -> str | None:
-    """Returns the enumerator of an attribute."""
-    attr = op.attributes.get(name)
-    if isinstance(attr, EnumAttr):
-        return attr.value
-    return attr.data if isinstance(attr, StringAttr) else None
-
-
 def required_enumerator(op: PtoOp, g: Generator, name: str) -> str:
     """Returns the enumerator of a required attribute; raises an error of an unverified operation where it is absent or
     not an enumerator."""
     value = enumerator(op, name)
-    if value is None:
+    if not value:
         raise g.error("unmodelled", f"{op.name} without {name} cannot be executed", op)
     return value
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
@@ -16,7 +17,7 @@ from pto_dialect.runtime.vector import compute as c
 from pto_dialect.runtime.vector import logical_compute as lc
 
 from ..registry import kernel, kernels
-from ..vector.values import define_result, enumerator, required_enumerator
+from ..vector.values import define_result, required_enumerator
 from .values import group_count, is_signed, is_signless, lanes_of, mask_of, number_format
 
 _RAW = frozenset(("vand", "vor", "vxor", "vnot"))

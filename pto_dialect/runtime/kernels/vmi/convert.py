@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
@@ -9,7 +10,7 @@ from pto_dialect.runtime.numerics.formats import Format, format_of
 from pto_dialect.runtime.vector.logical_convert import Conversion
 
 from ..registry import kernel, kernels
-from ..vector.values import define_result, enumerator
+from ..vector.values import define_result
 from .values import lane_format
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Expr, Generator
@@ -15,7 +16,7 @@ from pto_dialect.runtime.vector import logical_memory as m
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from ..registry import kernel, kernels
-from ..vector.values import define_result, enumerator
+from ..vector.values import define_result
 from .values import access_address, group_count, lane_format, lanes_of, memory, memory_format
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.operands import named
 from pto_dialect.runtime.compile.generator import Generator
 from pto_dialect.runtime.vector import logical_memory as m
 
 from ..registry import kernel
-from ..vector.values import enumerator
 from .load import check_repeat
 from .values import access_address, group_count, lane_format, memory, memory_format
 
