@@ -29,7 +29,8 @@ from pto_dialect.api import Module
 from pto_dialect.deadline import TimedOut, deadline
 from pto_dialect.driver.explore.listing import list_functions
 from pto_dialect.driver.explore.synthesized import synthesize_arguments, values_of
-from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry, symbol_of
+from pto_dialect.ir.core.base import symbol_of
+from pto_dialect.runtime.compile.program import Symbols, candidates, find_entry
 from pto_dialect.runtime.errors import BindingError, ProgramError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions

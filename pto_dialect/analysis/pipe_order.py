@@ -18,8 +18,8 @@ from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_aroun
 from pto_dialect.ir.core.facts.operation_form import pipe_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.registry import family_of_name
-from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import ancestors, walk
+from pto_dialect.ir.core.roles import Role, enclosing, has_role
+from pto_dialect.ir.core.walk import walk
 
 _STORES = (Pipe.MTE3, Pipe.FIX)
 _IDLE = (Effect.PURE, Effect.HANDLE, Effect.QUERY, Effect.REGION, Effect.REPORT)
@@ -93,7 +93,7 @@ def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]
     """The pipes that execute between the previous barrier and this one, and those that execute after it, on the same
     core."""
     before, after = set[Pipe | None](), set[Pipe | None]()
-    function = next((parent for parent in ancestors(barrier) if has_role(parent, Role.FUNCTION)), None)
+    function = enclosing(barrier, Role.FUNCTION)
     section, reached = section_around(barrier), False
     for op in walk(function) if function is not None else ():
         if op is barrier:

@@ -14,9 +14,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.operands import first_of, shown
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.roles import Role, enclosing, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
-from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.tile.expand import TRowExpandOp
 from pto_dialect.targets.vector_unit import VL_BYTES, VLANE_BYTES
 
@@ -63,7 +62,8 @@ def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: s
     # The tiles an operation reads, except scratch tiles, which it writes without returning them.
     scratch = _tiles_of(second.op, "writes") - _tiles_of(second.op, "outs")
     shared = _tiles_of(first.op, "outs") & (_tiles_of(second.op, "reads") - scratch)
-    if not shared or first.number >= second.number or _innermost_loop(first.op) is not _innermost_loop(second.op):
+    loops = [enclosing(one.op, Role.LOOP) for one in (first, second)]
+    if not shared or first.number >= second.number or loops[0] is not loops[1]:
         return False
     if not all(_contiguous_repeats(tile.type) >= _MIN_REPEATS for tile in shared):
         return False
@@ -115,10 +115,6 @@ def _bytes(type_: Attribute) -> int:
     if isinstance(type_, MultiTileBufType):
         return type_.count * _bytes(type_.slot)
     return type_.rows * type_.cols * (byte_width(type_.element) or 0) if isinstance(type_, TileBufType) else 0
-
-
-def _innermost_loop(op: Operation) -> Operation | None:
-    return next((parent for parent in ancestors(op) if has_role(parent, Role.LOOP)), None)
 
 
 def _contiguous_repeats(type_: Attribute) -> int:

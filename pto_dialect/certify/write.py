@@ -9,6 +9,8 @@ import json
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.base import symbol_of
+
 from .certificate import data_of, verify
 from .check import Check, State, implies, meet
 from .course import Course, Loop, NotCoveredError
@@ -48,7 +50,7 @@ def certificate_of(program: str, module: Operation, function: Operation, target:
     inference = _Inference(Course(function, target))
     # Loops that are reached twice keep the state of their last visit, which is the weakest one.
     inference.run()
-    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    name = symbol_of(function)
     line = json.dumps(data_of(program, name, inference)) + "\n"
     verify(line, program, module, target)
     return line

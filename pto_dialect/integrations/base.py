@@ -17,8 +17,8 @@ from pto_dialect.diagnostics.diagnostic import Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.refused import ParseError, VerifyError
 from pto_dialect.diagnostics.source import SourceFile
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.runtime.compile.group import Group, Member, join
-from pto_dialect.runtime.compile.program import symbol_of
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.machine import RunOptions

@@ -30,7 +30,8 @@ def command_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
-    """Adds the last arguments: the program, and what it gets."""
+    """Adds the last arguments: whether the program is a module, the program, and what it gets."""
+    parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
     parser.add_argument("file", nargs="?", metavar="FILE", help="the program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
 
@@ -38,6 +39,16 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 def add_checks(parser: argparse.ArgumentParser) -> None:
     """Adds the option that sanitizes; see :func:`with_checks`."""
     parser.add_argument(SANITIZE, metavar="CHECKS", help="sanitize each launch; --sanitize=race,init selects checks")
+
+
+def check_program(parser: argparse.ArgumentParser, options: argparse.Namespace, is_command: bool = False) -> None:
+    """Ends with a message where there is no program, or no check of a name."""
+    if options.file is None:
+        parser.error("FILE is missing")
+    if not options.module and not is_command and not os.path.isfile(options.file):
+        parser.error(f"there is no file {options.file!r}")
+    if options.sanitize is not None:
+        _check_checks(parser, options.sanitize)
 
 
 def with_checks(arguments: list[str], valued: Sequence[str] = ()) -> list[str]:
@@ -54,10 +65,8 @@ def with_checks(arguments: list[str], valued: Sequence[str] = ()) -> list[str]:
     return made
 
 
-def check_checks(parser: argparse.ArgumentParser, checks: str | None) -> None:
+def _check_checks(parser: argparse.ArgumentParser, checks: str) -> None:
     """Ends with a message for names of checks that there are not."""
-    if checks is None:
-        return
     from pto_dialect.sanitize.options import UnknownCheckError, parse_checks  # deferred: start-up
 
     try:

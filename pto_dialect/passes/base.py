@@ -10,12 +10,22 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from pto_dialect.accel.collector import paused
 from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions
 from pto_dialect.diagnostics.render import render_text
+
+
+class ObstacleError(Exception):
+    """The operation ``op`` prevents what a pass does; ``reason`` says how."""
+
+    def __init__(self, op: Operation, reason: str) -> None:
+        super().__init__(reason)
+        self.op = op
+        self.reason = reason
 
 
 @dataclass(frozen=True)

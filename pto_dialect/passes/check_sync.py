@@ -23,7 +23,7 @@ from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.remedies.synchronization import barrier_before, order_with_flag, other_end
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.ir.core.attributes import ENUMS
-from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.base import section_of, symbol_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
@@ -99,7 +99,7 @@ class CheckSyncPass(PtoPass):
         from pto_dialect.prove.functions import verdicts  # deferred: start-up
         from pto_dialect.prove.report import diagnostic_of  # deferred: start-up
 
-        found = list(verdicts(module, self.target, entry=_symbol(function)))
+        found = list(verdicts(module, self.target, entry=symbol_of(function)))
         refuted = [one for one in found if one.answer is Answer.REFUTED]
         proven = [] if any(one.answer is not Answer.PROVEN for one in found) else found
         return [diagnostic_of(one) for one in refuted or proven]
@@ -112,12 +112,8 @@ def entry_functions(module: Operation) -> Iterator[Operation]:
         if has_role(op, Role.CALL):
             called.add(str(op.properties["callee"]))
     for op in walk(module):
-        if has_role(op, Role.FUNCTION) and op.regions[0].blocks and f"@{_symbol(op)}" not in called:
+        if has_role(op, Role.FUNCTION) and op.regions[0].blocks and f"@{symbol_of(op)}" not in called:
             yield op
-
-
-def _symbol(function: Operation) -> str:
-    return function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _starts(function: Operation, target: str | None) -> dict[int, Place]:

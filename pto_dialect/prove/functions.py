@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.queues import action_of
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
 
@@ -36,7 +37,7 @@ def verdicts(
     judged. Raises :class:`AssumptionError`.
     """
     for function in entry_functions(module):
-        if entry is not None and function.properties["sym_name"].data != entry:  # pyright: ignore[reportAttributeAccessIssue]
+        if entry is not None and symbol_of(function) != entry:
             continue
         cores = cores_of(function)
         found = _together(function, target, assumptions, seconds) if len(cores) > 1 else None
@@ -74,7 +75,7 @@ def verdict_of(
     seconds: float = SECONDS,
 ) -> Verdict:
     """The verdict about one function on one kind of core, or on all cores of a block (``BLOCK``)."""
-    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    name = symbol_of(function)
     facts: tuple[str, ...] = ()
     try:
         model = read_block(function, target) if core == BLOCK else read_function(function, core, target)

@@ -16,12 +16,12 @@ from pto_dialect.analysis.scalar_cache import stores_asynchronously
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.analysis.target import profile_of
 from pto_dialect.analysis.type_facts import is_simt_entry
-from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, section_of
+from pto_dialect.ir.core.base import Effect, PtoOp, op_spec, section_of, symbol_of
 from pto_dialect.ir.core.facts.operation_form import form_of
 from pto_dialect.ir.core.facts.pipe import Pipe
 from pto_dialect.ir.core.facts.unit_flags import unit_check
-from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import ancestors, walk
+from pto_dialect.ir.core.roles import Role, enclosing, has_role
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.func import FuncOp
 from pto_dialect.ir.core_dialects.structured import is_for, is_if, is_while
 from pto_dialect.targets.profile import Profile
@@ -53,10 +53,9 @@ def read_function(function: Operation, core: str | None, target: str | None) -> 
     reader = _Reader(core, profile, function)
     reader.whole(function, launch)
     facts = [("", fact) for fact in launch_facts(launch.symbols)]
-    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     assumed = tuple(reader.assumed)
     return Model(
-        name,
+        symbol_of(function),
         function,
         core,
         profile.arch,
@@ -89,9 +88,8 @@ def read_block(function: Operation, target: str | None) -> Model:
         statements += reader.statements
         assumed |= reader.assumed
     facts = [("", fact) for fact in launch_facts(launch.symbols)]
-    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
     return Model(
-        name,
+        symbol_of(function),
         function,
         "block",
         profile.arch,
@@ -402,7 +400,7 @@ class _Reader:
         """The accumulator that an operation hands over alternately with others of its function."""
         if not unit_check(op):
             return None
-        function = next((one for one in ancestors(op) if has_role(one, Role.FUNCTION)), op)
+        function = enclosing(op, Role.FUNCTION) or op
         if function not in self.hand_overs:
             self.hand_overs[function] = HandOvers(function)
         return self.hand_overs[function].of(op)

@@ -15,6 +15,7 @@ from pto_dialect.certify.check import RefusedError
 from pto_dialect.certify.course import NotCoveredError
 from pto_dialect.certify.write import certificate_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.prove.decide import Answer, Verdict
 from pto_dialect.prove.reader import entry_functions
 
@@ -95,4 +96,4 @@ def _checked(lines: str, text: str, module: ModuleOp, target: str | None) -> Ite
 
 def entry_names(module: ModuleOp) -> list[str]:
     """The names of the functions that no other one calls."""
-    return [one.properties["sym_name"].data for one in entry_functions(module)]  # type: ignore[attr-defined]
+    return [symbol_of(one) for one in entry_functions(module)]

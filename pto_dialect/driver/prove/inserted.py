@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.prove.functions import verdicts
 from pto_dialect.prove.reader import entry_functions
@@ -18,7 +19,7 @@ from pto_dialect.prove.report import diagnostic_of
 
 def own_order(module: ModuleOp) -> frozenset[str]:
     """The functions that order their pipes themselves, which no pass does for them."""
-    return frozenset(_name(one) for one in entry_functions(module) if ordered(one))
+    return frozenset(symbol_of(one) for one in entry_functions(module) if ordered(one))
 
 
 def order_verdicts(module: ModuleOp, target: str | None, own: frozenset[str]) -> Iterator[Diagnostic]:
@@ -27,7 +28,3 @@ def order_verdicts(module: ModuleOp, target: str | None, own: frozenset[str]) ->
     for verdict in verdicts(module, target):
         if verdict.name not in own:
             yield diagnostic_of(verdict)
-
-
-def _name(function: object) -> str:
-    return function.properties["sym_name"].data  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import sys
 from pto_dialect.integrations.starting import (
     add_checks,
     add_program,
-    check_checks,
+    check_program,
     command_parser,
     end_with,
     run_program,
@@ -61,7 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_checks(parser)
     parser.add_argument(SAVE, metavar="DIR", help="write each launch into a folder below DIR, with a launch file")
-    parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
     parser.add_argument("-c", dest="command", action="store_true", help="FILE is a command, as in -c bash compile.sh")
     add_program(parser)
     return parser
@@ -69,11 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Ends with a message for options that cannot be followed, and makes the folder of launches."""
-    if options.file is None:
-        parser.error("FILE is missing")
-    if not options.module and not options.command and not os.path.isfile(options.file):
-        parser.error(f"there is no file {options.file!r}")
-    check_checks(parser, options.sanitize)
+    check_program(parser, options, options.command)
     if options.save is not None:
         from .launch.saved import save_launches  # deferred: start-up
 

@@ -9,7 +9,7 @@ import sys
 from pto_dialect.integrations.starting import (
     add_checks,
     add_program,
-    check_checks,
+    check_program,
     command_parser,
     end_with,
     run_program,
@@ -26,11 +26,7 @@ def main(arguments: list[str]) -> None:
     """Runs the program that the arguments name."""
     parser = _parser()
     options = parser.parse_args(with_checks(arguments))
-    if options.file is None:
-        parser.error("FILE is missing")
-    if not options.module and not os.path.isfile(options.file):
-        parser.error(f"there is no file {options.file!r}")
-    check_checks(parser, options.sanitize)
+    check_program(parser, options)
     try:
         install()
     except ImportError as error:
@@ -49,7 +45,6 @@ def _parser() -> argparse.ArgumentParser:
         "Runs a program of PyPTO on numpy, without an assembler, a run time of boards, or a board.",
     )
     add_checks(parser)
-    parser.add_argument("-m", dest="module", action="store_true", help="FILE is the name of a module")
     add_program(parser)
     return parser
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.runtime.compile.program import symbol_of
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.launch import Kernel
 from pto_dialect.runtime.run.ranks import Part, run_ranks

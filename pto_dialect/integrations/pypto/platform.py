@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
-import shlex
-import shutil
-import stat
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
@@ -17,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pto_dialect.children import python_command
 from pto_dialect.diagnostics.refused import RefusedProgram
+from pto_dialect.integrations.commands import command_folder
 
 from . import assembler, domains, external, interface, worker
 from .host_code import HEADERS
@@ -128,19 +123,7 @@ def _level(level: int | str) -> int:
 @lru_cache(1)
 def _assembler_folder() -> str:
     """A folder with an executable `ptoas`, until this process ends."""
-    folder = tempfile.mkdtemp(prefix="pto-dialect-")
-    atexit.register(_remove, folder, os.getpid())
-    path = Path(folder) / "ptoas"
-    command = shlex.join(python_command("pto_dialect.integrations.pypto.assembler:main"))
-    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return folder
-
-
-def _remove(folder: str, process: int) -> None:
-    # Forked processes leave the folder to the one that made it.
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
+    return command_folder({"ptoas": "pto_dialect.integrations.pypto.assembler:main"})
 
 
 def _assemble(pto_path: str, output_path: str, ptoas_flags: list[str] | None = None) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AtMost,
@@ -192,6 +192,13 @@ def section_of(op: Operation) -> str:
     operations."""
     spec = SPECS.get(type(op))
     return "" if spec is None else spec.section
+
+
+def symbol_of(function: Operation) -> str:
+    """Returns the name of a function."""
+    name = function.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    return name.data
 
 
 def section_around(op: Operation) -> str:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from .facts.role import RUNS as RUNS
 from .facts.role import Role
 from .spec import is_declared, op_spec
+from .walk import ancestors
 
 _LOOPS = ("scf.while", "scf.forall", "affine.while")
 _COUNTED = ("scf.for", "scf.parallel", "affine.for", "affine.parallel")
@@ -71,6 +72,11 @@ def has_role(op: Operation, role: Role) -> bool:
         if cls in _found:
             _bits[cls] = bits
     return bits & role._value_ != 0
+
+
+def enclosing(op: Operation, role: Role) -> Operation | None:
+    """Returns the nearest operation around ``op`` that has ``role``, or one of several joined with ``|``."""
+    return next((parent for parent in ancestors(op) if has_role(parent, role)), None)
 
 
 def _of_class(cls: type[Operation]) -> Role:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from pto_dialect.ir.core.base import Pipe
+from pto_dialect.passes.base import ObstacleError
 
 from .areas import Areas
 from .locations import MemoryLocation
@@ -31,13 +32,8 @@ def pipe_id(pipe: Pipe | None) -> int | None:
     return None if pipe is None else NUMBER.get(pipe)
 
 
-class UnsupportedError(Exception):
+class UnsupportedError(ObstacleError):
     """The construct that prevents the pass: an operation, and the reason."""
-
-    def __init__(self, op: Operation, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
 
 
 @dataclass(eq=False)

@@ -24,6 +24,7 @@ from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocatio
 from pto_dialect.passes.accesses.overlap import as_one_array, may_overlap
 from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.setting import ANY, Setting
+from pto_dialect.passes.base import ObstacleError
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.passes.loops.buffers import is_written_first, touches_memory
 from pto_dialect.targets.profile import Profile
@@ -32,13 +33,8 @@ _PIPES = (Pipe.MTE2, Pipe.V, Pipe.MTE3)
 _OTHERS = Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL | Role.PIPES | Role.LOCK | Role.JOINS
 
 
-class NotFusedError(Exception):
+class NotFusedError(ObstacleError):
     """Why two loops stay apart."""
-
-    def __init__(self, op: Operation, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
 
 
 class Body:

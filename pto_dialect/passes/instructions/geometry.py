@@ -26,6 +26,7 @@ from pto_dialect.ir.buffers.views import (
 )
 from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.types import DYNAMIC, PtrType, TileBufType, bit_width, byte_width, element_name
+from pto_dialect.passes.base import ObstacleError
 from pto_dialect.targets.memory import LOC_TO_SPACE
 from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME
 
@@ -34,13 +35,11 @@ from .writer import INDEX, Function, Number, Writer
 ROW_BYTES = 32
 
 
-class NotLoweredError(Exception):
+class NotLoweredError(ObstacleError):
     """Why an operation cannot be lowered, and what may be done about it."""
 
     def __init__(self, op: Operation, reason: str, help: str | None = None) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
+        super().__init__(op, reason)
         self.help = help
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
-from pto_dialect.ir.core.location import label_of, span_of
+from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.passes.accesses.locations import covers_itself
 from pto_dialect.passes.accesses.program import MEMORY
@@ -63,7 +63,7 @@ def apart_remark(rule: Rule, what: str, arguments: Iterable[SSAValue], op: Opera
     first, second = sorted(arguments, key=lambda value: value.index)  # pyright: ignore
     names = f"{label_of(first, 'an argument')} and {label_of(second, 'another one')}"
     message = f"{what} is right only where {names} are different memory, as arguments are"
-    return Diagnostic(rule.id, rule.severity, message, span_of(op))
+    return rule.at(op, message)
 
 
 def has_own_elements(part: PartitionViewOp) -> bool:

@@ -25,7 +25,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_unsigned
-from pto_dialect.passes.base import PtoPass
+from pto_dialect.passes.base import ObstacleError, PtoPass
 from pto_dialect.passes.insert_sync.insert import ordered
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.verify.engine.rule import read_rules
@@ -33,13 +33,8 @@ from pto_dialect.verify.engine.rule import read_rules
 UNCHANGED = read_rules("passes")["delay-pops-unchanged"]
 
 
-class NotDelayedError(Exception):
+class NotDelayedError(ObstacleError):
     """Why the pops of a loop stay where they are."""
-
-    def __init__(self, op: Operation, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
 from pto_dialect.passes.accesses.filling import fills
+from pto_dialect.passes.base import ObstacleError
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.passes.lower_vector.reduce import ROWS
@@ -28,13 +29,8 @@ from pto_dialect.passes.lower_vector.table import row_of
 from .arrays import array_of, has_own_elements, is_at_same_place, may_share, part_of
 
 
-class NotTiledError(Exception):
+class NotTiledError(ObstacleError):
     """Why an operation cannot be tiled."""
-
-    def __init__(self, op: Operation, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
 
 
 def works_row_by_row(op: PtoOp) -> bool:

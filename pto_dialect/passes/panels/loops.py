@@ -17,18 +17,14 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import PartitionViewType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.scalar.query import GetBlockIdxOp, GetBlockNumOp
+from pto_dialect.passes.base import ObstacleError
 
 ROWS, COLUMNS = -2, -1
 """Dimensions along which panels lie, as positions in the sizes of a view."""
 
 
-class NotResizedError(Exception):
+class NotResizedError(ObstacleError):
     """Why a panel keeps its size."""
-
-    def __init__(self, op: Operation, reason: str) -> None:
-        super().__init__(reason)
-        self.op = op
-        self.reason = reason
 
 
 class Panels(NamedTuple):

@@ -14,7 +14,7 @@ from pto_dialect.analysis.target import profile_of
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note
 from pto_dialect.diagnostics.origins import shown_line
 from pto_dialect.diagnostics.wording import listed
-from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.base import section_of, symbol_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.walk import walk
@@ -183,7 +183,7 @@ def _waiting(one: Idle) -> Diagnostic:
 
 def report_undecided(function: Operation, error: UnsupportedError | None, judge: Judge | None) -> Diagnostic:
     """Why nothing is proved about a function."""
-    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    name = symbol_of(function)
     op, notes = function, ()
     if error is not None:
         message, op = f"the order in @{name} is not proved: {error.reason}", error.op
@@ -200,7 +200,7 @@ def report_undecided(function: Operation, error: UnsupportedError | None, judge:
 
 def report_incomplete(function: Operation) -> Diagnostic:
     """That a function has more ways than were followed."""
-    name = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+    name = symbol_of(function)
     message = f"@{name} has more paths than are followed: mistakes on the others are not reported"
     help_ = "check-sync{judge=true} looks at all of them at once"
     return UNDECIDED.at(function, message, help=help_)

@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from pto_dialect.diagnostics.diagnostic import Diagnostic
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.flags import SetFlagOp, WaitFlagOp
 from pto_dialect.passes.base import PtoPass
@@ -111,7 +112,7 @@ class _Prover:
 
     def __init__(self, module: ModuleOp, function: Operation, target: str | None) -> None:
         self.module, self.target = module, target
-        self.entry: str = function.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+        self.entry = symbol_of(function)
         self.trials = 0
 
     def unproved(self) -> str:

@@ -9,8 +9,8 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.queues import action_of, initialization_of_handle, is_pop, queue_id, queue_of, slot_count
 from pto_dialect.analysis.type_facts import integer_attribute
 from pto_dialect.ir.core.operands import find
-from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import ancestors, walk
+from pto_dialect.ir.core.roles import Role, enclosing
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.sync.pipes import DeclareGlobalOp, DeclareTileOp
 
 
@@ -25,7 +25,7 @@ def object_of(value: SSAValue, arch: str) -> Hashable:
     pop = _pop_of(value)
     if pop is None or arch != "a2a3":
         return value
-    function = next((one for one in ancestors(pop) if has_role(one, Role.FUNCTION)), None)
+    function = enclosing(pop, Role.FUNCTION)
     key, alike, slots = _queue(pop), 0, 0
     for op in walk(function) if function is not None else ():
         action = action_of(op)

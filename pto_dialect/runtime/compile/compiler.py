@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
 from pto_dialect.diagnostics.source import SourceFile
-from pto_dialect.ir.core.base import is_pto
+from pto_dialect.ir.core.base import is_pto, symbol_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import OpaqueType
@@ -34,7 +34,7 @@ from ..simt.code import find_code
 from .emit import Emitter
 from .generator import Generator
 from .names import Kind
-from .program import Program, find_entry, find_program, functions_by_unit, functions_of, symbol_of
+from .program import Program, find_entry, find_program, functions_by_unit, functions_of
 from .source_check import BUILTINS, check_source
 from .unit import Unit
 from .variants import PLAIN, Variant

@@ -23,8 +23,8 @@ from pto_dialect.analysis.type_facts import space_of
 from pto_dialect.ir.core import types as t
 from pto_dialect.ir.core.base import Effect, PtoOp, op_spec
 from pto_dialect.ir.core.operands import listed
-from pto_dialect.ir.core.roles import Role, has_role
-from pto_dialect.ir.core.walk import ancestors, walk
+from pto_dialect.ir.core.roles import Role, enclosing, has_role
+from pto_dialect.ir.core.walk import walk
 from pto_dialect.targets.matmul_types import EXTENT_RANGE
 from pto_dialect.targets.profile import Profile
 
@@ -168,7 +168,7 @@ def _tile(op: Operation, profile: Profile, placement: Mapping[Operation, int], o
 def _runs_once(op: Operation, once: set[Operation]) -> bool:
     """Returns whether a block is executed at most once, so that its memory is untouched; ``once`` are functions that it
     runs once."""
-    inner = next((parent for parent in ancestors(op) if has_role(parent, Role.FUNCTION | Role.LOOP)), None)
+    inner = enclosing(op, Role.FUNCTION | Role.LOOP)
     return inner is not None and inner in once and len(inner.regions[0].blocks) == 1
 
 

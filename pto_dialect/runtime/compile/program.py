@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from pto_dialect.analysis import queues
 from pto_dialect.analysis.type_facts import ENTRY_ATTRIBUTES, KERNEL_KIND, integer_attribute, is_simt_entry, kernel_kind
 from pto_dialect.diagnostics.suggest import nearest_or
-from pto_dialect.ir.core.base import is_pto, op_spec, section_of
+from pto_dialect.ir.core.base import is_pto, op_spec, section_of, symbol_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.operands import listed
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
@@ -38,13 +38,6 @@ CORE_OF = {"cube": "aic", "vector": "aiv"}
 
 _CONTROL = frozenset(("ctrl", "atomic"))
 """State in the control register."""
-
-
-def symbol_of(function: Operation) -> str:
-    """Returns the name of a function."""
-    name = function.properties["sym_name"]
-    assert isinstance(name, StringAttr)
-    return name.data
 
 
 def enclosing_kind(op: Operation) -> str | None:

@@ -9,12 +9,12 @@ from functools import cached_property
 from xdsl.ir import Operation
 
 from pto_dialect.analysis.type_facts import is_simt_entry
-from pto_dialect.ir.core.base import section_of
+from pto_dialect.ir.core.base import section_of, symbol_of
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.roles import RUNS, Role, has_role
 from pto_dialect.ir.core.walk import walk
 
-from ..compile.program import Program, symbol_of
+from ..compile.program import Program
 from ..errors import ProgramError
 from .variance import Variance
 

@@ -15,7 +15,7 @@ from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.ir.core.attributes import ENUMS
 from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
-from pto_dialect.ir.core.roles import Role, has_role
+from pto_dialect.ir.core.roles import Role, enclosing, has_role
 from pto_dialect.ir.core.walk import ancestors, walk
 from pto_dialect.ir.sync.flags import DynamicFlagOp, FlagOp, SetFlagOp, WaitFlagOp
 
@@ -113,13 +113,13 @@ class Patch:
 
     def _send(self, wait: Operation) -> None:
         flag = _static_flag(wait)
-        loop = _loop_of(wait)
+        loop = enclosing(wait, Role.LOOP)
         carried = loop is not None and any(isinstance(op, SetFlagOp) and _key(op) == _key(wait) for op in walk(loop))
         self._before(loop if loop is not None and carried else wait, f"pto.set_flag{flag}")
 
     def _take(self, set_: Operation) -> None:
         flag = _static_flag(set_)
-        loop = _loop_of(set_)
+        loop = enclosing(set_, Role.LOOP)
         if loop is not None and any(isinstance(op, WaitFlagOp) and _key(op) == _key(set_) for op in walk(loop)):
             self._after(loop, f"pto.wait_flag{flag}")
         else:
@@ -235,11 +235,6 @@ def _flags_of(functions: Iterable[Operation]) -> dict[tuple[str, str], set[int]]
             numbers = {int(number)} if number.isdecimal() else set(range(_EVENTS))
             used.setdefault((source.value, target.value), set()).update(numbers)
     return used
-
-
-def _loop_of(op: Operation) -> Operation | None:
-    """Returns the innermost loop around an operation."""
-    return next((parent for parent in ancestors(op) if has_role(parent, Role.LOOP)), None)
 
 
 def _key(op: Operation) -> tuple[str, str, str]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from pto_dialect.ir.core.base import symbol_of
 from pto_dialect.ir.core_dialects.func import FuncOp
-from pto_dialect.runtime.compile.program import symbol_of
 
 
 def located_text(module: Any, entry: str, names: Sequence[str]) -> str | None:
