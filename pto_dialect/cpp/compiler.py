@@ -33,6 +33,8 @@ from pto_dialect.cpp.limits import is_over, run_compiler
 from pto_dialect.cpp.options import BadOption, check_options
 from pto_dialect.cpp.outside import depends, embeds, may_depend, outside_file, unread_texts
 from pto_dialect.cpp.precompiled import can_come_first, precompiled
+from pto_dialect.cpp.recursion import FLAGS as SPECIALIZING
+from pto_dialect.cpp.recursion import calls_left
 from pto_dialect.cpp.unset import WARNINGS, certain_errors, declared_without_value, with_queries
 
 FLAGS = (
@@ -44,6 +46,8 @@ FLAGS = (
     # Address 0 is one of a local memory.
     *("-fno-strict-aliasing", "-fno-delete-null-pointer-checks"),
     *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
+    # Functions such as sqrtf are instructions.
+    "-fno-math-errno",
     *("-Wno-everything", *WARNINGS, "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
 )  # fmt: skip
 """Options for every kernel."""
@@ -78,8 +82,8 @@ _OWN_FILE = "<pto>"
 _HEAD = f"""\
 #line 1 "{_OWN_FILE}"
 #undef __has_embed
-#pragma clang attribute pto.push(__attribute__((always_inline)), apply_to = function)
 """
+_INLINE = "#pragma clang attribute pto.push(__attribute__((always_inline)), apply_to = function)\n"
 _MARKS = "#define aclFloat16 half\n" + "".join(
     f'#undef {word}\n#define {word} __attribute__((annotate("pto.device"), used))\n' for word in sorted(DEVICE_WORDS)
 )
@@ -140,7 +144,9 @@ def compile_to_ir(
         if unset:
             # A declaration in a macro cannot be changed.
             with suppress(CompileError):
-                made, _ = _compiled(replace(job, text=with_queries(job.text, unset)))
+                job = replace(job, text=with_queries(job.text, unset))
+                made, _ = _compiled(job)
+        made = _without_recursion(job, made)
         if cache:
             cache.write(made)
     return IrText(made.text, (*command, name), core, tuple(launches), made.files)
@@ -157,6 +163,17 @@ def _compiled(job: _Job) -> tuple[Made, _Unset]:
         with suppress(_Failed):
             return _run(job, *call)
     return _run(job, *job.plain())
+
+
+def _without_recursion(job: _Job, made: Made) -> Made:
+    """What comes of a kernel whose functions call themselves with constant arguments; ``made`` for all others."""
+    left = calls_left(made.text)
+    if left:
+        with suppress(CompileError):
+            copied, _ = _run(job, *replace(job, is_recursive=True).plain())
+            if calls_left(copied.text) < left:
+                return copied
+    return made
 
 
 def cores_of(text: str, name: str, includes: Sequence[str] = ()) -> tuple[str, ...]:
@@ -176,7 +193,8 @@ def compile_command(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is compiled: a text without launches and its options, for a chip and a core."""
+    """What is compiled: a text without launches and its options, for a chip and a core. ``is_recursive`` is for
+    functions that call themselves."""
 
     compiler: Compiler
     included: IncludedFiles
@@ -186,6 +204,7 @@ class _Job:
     defines: tuple[str, ...]
     includes: tuple[str, ...]
     chip: tuple[str, str]
+    is_recursive: bool = False
 
     def plain(self) -> tuple[tuple[str, ...], str]:
         """The command, and the text that is compiled. Names that headers may use are defined after them."""
@@ -219,7 +238,8 @@ class _Job:
         macros = (*TARGET_MACROS[self.chip[0]], *CORE_MACROS[self.chip], *(["__PTO_UNPLACED__"] if is_auto else []))
         host, fallback = (os.path.join(INCLUDE, folder) for folder in ("host", "fallback"))
         own = (f"-I{INCLUDE}", f"-I{host}", "-idirafter", fallback)
-        return (*FLAGS, *(f"-D{macro}" for macro in macros), *own)
+        copies = SPECIALIZING if self.is_recursive else ()
+        return (*FLAGS, *copies, *(f"-D{macro}" for macro in macros), *own)
 
     def _folder_options(self) -> tuple[str, ...]:
         check_options(self.defines, self.includes)
@@ -237,7 +257,8 @@ class _Job:
         defined = "".join(f"#define {one.partition('=')[0]} {one.partition('=')[2] or 1}\n" for one in late)
         poison = _POISON if self.is_poisoned() else ""
         marks = _MARKS if are_called(self.included.whole) else ""
-        return f'{_HEAD}{head}{marks}{poison}{defined}#line 1 "{quoted}"\n{self.text}{_TAIL}{instance}'
+        inline, end = ("", "\n") if self.is_recursive else (_INLINE, _TAIL)
+        return f'{_HEAD}{inline}{head}{marks}{poison}{defined}#line 1 "{quoted}"\n{self.text}{end}{instance}'
 
 
 class _Failed(CompileError):

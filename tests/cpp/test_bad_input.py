@@ -121,7 +121,7 @@ FILES = {
     "recursion": (
         "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\n" + BEFORE + "  y[0] = fib(n);\n}\n",
         None,
-        [(5, 10, "the call of fib cannot be inlined", "write it without recursion, and without noinline")],
+        [(5, 10, "the call of fib cannot be inlined", "write a loop, or constant arguments, and no noinline")],
     ),
     "a pointer to a function": (
         "int one(int a) { return a; }\nint two(int a) { return a * 2; }\n"

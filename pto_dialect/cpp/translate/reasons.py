@@ -21,7 +21,7 @@ def describe(instruction: Instruction, defined: Collection[str] = ()) -> tuple[s
         if name.startswith("llvm."):
             return f"the compiler's function {name} cannot be translated", ""
         if instruction.word in defined:
-            return f"the call of {name} cannot be inlined", "write it without recursion, and without noinline"
+            return f"the call of {name} cannot be inlined", "write a loop, or constant arguments, and no noinline"
         return f"the kernel calls {name}, which has no body here", "define it in the file or in what it includes"
     known = _REASONS.get(opcode)
     return known or (f"the instruction {opcode} cannot be translated", "")

@@ -32,6 +32,10 @@ _ONE = {
     "roundeven": "math.roundeven", "rint": "math.roundeven", "nearbyint": "math.roundeven",
     "cttz": "math.cttz", "ctlz": "math.ctlz", "abs": "math.absi",
 }  # fmt: skip
+_ROUNDED = {
+    "lround": "math.round", "llround": "math.round", "lrint": "math.roundeven", "llrint": "math.roundeven",
+}  # fmt: skip
+"""Functions whose result is an integer."""
 _PASSED = ("expect", "ssa.copy", "launder.invariant.group")
 
 
@@ -233,6 +237,12 @@ def _intrinsic(instruction: Instruction, ctx: Context) -> Operand | None:
     if not instruction.word.startswith("llvm."):
         return None
     word = instruction.word[5:].rpartition(".")[0]
+    to_integer = _ROUNDED.get(word.partition(".")[0])
+    if to_integer is not None:
+        number = ctx.operand(instruction.operands[0])
+        rounded = define(ctx, number.type, f"{to_integer} {ctx.name(number)} : {ctx.type(number.type)}")
+        body = f"arith.fptosi {ctx.name(rounded)} : {ctx.type(number.type)} to {ctx.type(instruction.type)}"
+        return define(ctx, instruction.type, body, instruction.name)
     if word in _PASSED:
         return ctx.operand(instruction.operands[0])
     if word == "is.constant":

@@ -13,6 +13,7 @@ from .declarations import unroll_declarations
 from .integers import load_numbers
 from .local_pointers import name_constant_pointers
 from .mixed_pointers import split_mixed_pointers
+from .overflows import split_overflows
 from .structures import split_structures
 
 RETURN = "pto.return"
@@ -25,6 +26,7 @@ def prepare(function: Function, module: Module, has_local: bool = False) -> None
     if function.name in RUNTIME_ENTRIES:
         _replace(function, split_arguments(function, module))
     split_structures(function, module)
+    _replace(function, split_overflows(function))
     _replace(function, load_numbers(function))
     _replace(function, unroll_declarations(function))
     if has_local:
