@@ -17,6 +17,7 @@ from pto_dialect.diagnostics.locations import Frame
 from pto_dialect.diagnostics.origins import CALLED, Origins
 from pto_dialect.diagnostics.source import Span
 
+from .below import named_below
 from .compiler import ENTRY_FILE, CompileError, IncludeError, IrText, compile_command, compile_to_ir, cores_of
 from .compilers import CompilerMissing
 from .entries import list_of
@@ -54,6 +55,7 @@ def compile_now(
         found = tuple(_compiler_messages(str(error), files, rule))
         if options.entry is not None and all(one.span and one.span.source.name == ENTRY_FILE for one in found):
             raise CppError((_entry_message(options.entry, text, found),)) from None
+        found = tuple(named_below(found))
         advised = (one._replace(help=one.help or advice_for(one.message, name, options.chip)) for one in found)
         raise CppError(tuple(advised)) from None
     except TranslationError as error:
