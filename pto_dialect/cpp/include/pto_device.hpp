@@ -247,7 +247,13 @@ PTO_INLINE uint64_t get_ctrl() { return __pto_query<uint64_t>("get_ctrl"); }
 // Records that the last merge took from each of four lists, 16 bits for each.
 PTO_INLINE int64_t get_vms4_sr() { return __pto_query<int64_t>("get_vms4_sr"); }
 PTO_INLINE void set_ctrl(uint64_t bits) { __pto_call("set_ctrl", "scalar:ui64", bits); }
-PTO_INLINE int64_t get_sys_cnt() { return 0; } // the clock does not advance
+// The clock does not advance; assembly, so that loops that wait for it are known.
+PTO_INLINE int64_t get_sys_cnt()
+{
+    int64_t now;
+    asm volatile("MOV %0, SYS_CNT\n" : "=r"(now));
+    return now;
+}
 PTO_INLINE constexpr uint64_t sbitset0(uint64_t value, int bit) { return value & ~(1ull << bit); }
 PTO_INLINE constexpr uint64_t sbitset1(uint64_t value, int bit) { return value | 1ull << bit; }
 

@@ -9,6 +9,7 @@ from ..arguments.task import split_arguments
 from ..calls import PURE, call_name, is_interface, plain_name
 from ..linear import width_of
 from ..widths import legalize
+from .clocks import leave_clock_loops
 from .declarations import unroll_declarations
 from .integers import load_numbers
 from .local_pointers import name_constant_pointers
@@ -25,6 +26,7 @@ def prepare(function: Function, module: Module, has_local: bool = False) -> None
     addresses may be those of a local memory."""
     if function.name in RUNTIME_ENTRIES:
         _replace(function, split_arguments(function, module))
+    leave_clock_loops(function)
     split_structures(function, module)
     _replace(function, split_overflows(function))
     _replace(function, load_numbers(function))
