@@ -55,13 +55,12 @@ RUNS = {
 
 
 def places(document: dict[str, Any], rule: str) -> list[tuple[int, int]]:
-    """Returns the lines and columns that findings of a rule name, of a deadlock also those in its notes."""
+    """Returns the lines and columns that findings of a rule name."""
     found: list[tuple[int, int]] = []
     for one in document["diagnostics"]:
         if one["rule"] == rule:
-            named = [one, *(one["notes"] if rule == "sync-deadlock" else ())]
-            starts = [each["location"]["start"] for each in named if each["location"] is not None]
-            found += [(start["line"], start["column"]) for start in starts]
+            start = one["location"]["start"]
+            found.append((start["line"], start["column"]))
     return found
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def deadlock_finding(
     observer: RunObserver, cores: Sequence[InstrumentedCore], place: Span | None, calls: Mapping[str, str] | None = None
 ) -> Finding:
-    """Returns the report of a deadlock: one note for each blocked pipe, one for the signals that are present.
+    """Returns the report of a deadlock: one note for each blocked pipe, one for the signals that are present. It is at
+    the wait that blocks the others.
 
     ``calls`` has, by the name of a core, the calls that lead to its wait.
     """
@@ -51,7 +52,10 @@ def deadlock_finding(
             notes.append((f"{core.name} has {present}", None))
     polls = any(core.polled is not None for core in cores)
     message = "the program cannot continue: every pipe that has work left waits for a signal that nothing will send"
-    advice, wait = _advice(cores)
+    root = _root(cores)
+    advice, wait = (None, None) if root is None else _advice(*root)
+    if root is not None and root[0].site:
+        first = observer.sites[root[0].site].span or first
     if advice is None and polls:
         advice = "pto.comm.tnotify of the signal by those that the wait is for, as often as it counts"
     fix = () if wait is None else (SendFlag(observer.sites[wait].op),)
@@ -111,17 +115,19 @@ def _present(core: InstrumentedCore, observer: RunObserver) -> list[str]:
     return present
 
 
-def _advice(cores: Sequence[InstrumentedCore]) -> tuple[str | None, int | None]:
-    """Returns what would end the wait that blocks the others, and its site.
+def _root(cores: Sequence[InstrumentedCore]) -> tuple[Mark, Key] | None:
+    """Returns the wait that blocks the others, and its signal.
 
     That is one whose signal is not sent by any queued operation, otherwise, where all wait for each other, the first in
     the program.
     """
     waits = [(mark, key) for core in cores for _, mark, keys in blocked(core) for key in keys]
     sent = {key for core in cores for key in _to_be_sent(core)}
-    if not waits:
-        return None, None
-    mark, key = min(waits, key=lambda wait: (wait[1] in sent, wait[0].order))
+    return min(waits, key=lambda wait: (wait[1] in sent, wait[0].order), default=None)
+
+
+def _advice(mark: Mark, key: Key) -> tuple[str | None, int | None]:
+    """Returns what would end a wait for a flag, and its site."""
     if not is_flag(key):
         return None, None
     flag = f"[<{key[0]}>, <{key[1]}>, <EVENT_ID{key[2]}>]"

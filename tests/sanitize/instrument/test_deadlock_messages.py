@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pto_dialect.runtime.queues.run import LEVEL, SET, WAIT
-from pto_dialect.sanitize.instrument.deadlock import _advice, _present, _to_be_sent, blocked
+from pto_dialect.sanitize.instrument.deadlock import _advice, _present, _root, _to_be_sent, blocked
 
 FLAG, OTHER, THIRD = ("PIPE_MTE2", "PIPE_V", 3), ("PIPE_V", "PIPE_MTE3", 0), ("PIPE_MTE3", "PIPE_MTE2", 1)
 SITES: Any = {number: SimpleNamespace(line_text=f"line {number}") for number in range(9)}
@@ -71,7 +71,7 @@ def test_the_scalar_unit_waits_for_a_level(count: int, waits: bool) -> None:
 
 
 def test_nothing_waits() -> None:
-    assert blocked(core()) == [] and _advice([core()]) == (None, None)
+    assert blocked(core()) == [] and _root([core()]) is None
 
 
 def queues(*keys: Any) -> dict[str, Any]:
@@ -82,12 +82,18 @@ def test_signals_that_are_still_to_be_sent() -> None:
     assert _to_be_sent(core(queues=queues(FLAG, THIRD))) == [FLAG, THIRD]
 
 
+def advised(cores: list[Any]) -> tuple[str | None, int | None]:
+    root = _root(cores)
+    assert root is not None
+    return _advice(*root)
+
+
 def test_advice_is_about_the_wait_that_nobody_will_end() -> None:
     """Else about the first one in the program."""
     early, late = ("PIPE_V", WAIT, mark(1), (FLAG,)), ("PIPE_MTE3", WAIT, mark(5), (OTHER,))
-    assert _advice([core(heads=[late, early])])[1] == 1
-    advice, site = _advice([core(heads=[late, early], queues=queues(FLAG))])
+    assert advised([core(heads=[late, early])])[1] == 1
+    advice, site = advised([core(heads=[late, early], queues=queues(FLAG))])
     assert site == 5
     assert advice == ("pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>] after the work of PIPE_V that the wait is for")
-    assert _advice([core(heads=[late, early], queues=queues(FLAG, OTHER))])[1] == 1
-    assert _advice([core(heads=[("PIPE_V", WAIT, mark(0), (FLAG,))])])[1] is None
+    assert advised([core(heads=[late, early], queues=queues(FLAG, OTHER))])[1] == 1
+    assert advised([core(heads=[("PIPE_V", WAIT, mark(0), (FLAG,))])])[1] is None
