@@ -30,6 +30,7 @@ MOST_BYTES = 16_000_000
 MOST_TEXTS = 256
 CALLED = "called from here"
 ALSO = "made from this as well"
+DEFINED = "is defined here"
 STATEMENT = "the statement of the program"
 SYNTAX = ("parse-", "input-", "documentation-")
 """Rules about the text itself, which is what has to be changed."""
@@ -261,7 +262,9 @@ def _spelled(found: Diagnostic, origins: Origins) -> Diagnostic:
     spell = origins.spell
     if spell is None:
         return found
-    notes = tuple(note._replace(message=text) for note in found.notes if (text := spell(note.message)))
+    # A value that the translation makes is defined where it is used.
+    kept = (note for note in found.notes if note.span != found.span or not note.message.endswith(DEFINED))
+    notes = tuple(note._replace(message=text) for note in kept if (text := spell(note.message)))
     help = None if found.help is None else spell(found.help)
     return found._replace(message=spell(found.message), notes=notes, help=help)
 

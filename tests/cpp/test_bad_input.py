@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pto_dialect.cpp import limits
 from pto_dialect.cpp.kernel import CppError, compile_kernel
 from pto_dialect.cpp.options import CppOptions
+from run_lines import run_command
 
 HEAD = "#include <pto/pto-inst.hpp>\nusing namespace pto;\n"
 BEFORE = 'extern "C" __global__ AICORE void k(__gm__ float *x, __gm__ int32_t *y, int32_t n) {\n'
@@ -225,3 +228,18 @@ def test_crash_of_the_compiler_is_one_line() -> None:
     assert told(HEAD + "#pragma clang __debug parser_crash\n" + BEFORE + "}\n") == [
         (0, 0, "the compiler crashed; another one may not, --cxx names it", None)
     ]
+
+
+def test_values_of_the_translation_are_not_defined_in_the_kernel(tmp_path: Path) -> None:
+    """The view of a tensor has the line of the operation, which is the error's own."""
+    kernel = tmp_path / "kernel.cpp"
+    kernel.write_text(f"""{HEAD}__global__ AICORE void k(__gm__ half *x) {{
+  Tile<TileType::Vec, float, 1, 64> t;
+  TASSIGN(t, 0);
+  GlobalTensor<half, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> g(x);
+  TSTORE(g, t);
+}}
+""")
+    result = run_command("pto-opt", [str(kernel)])
+    assert result.exit_code == 1 and b"kernel.cpp:7:3: error: elements of TSTORE" in result.stderr
+    assert b"is defined here" not in result.stderr

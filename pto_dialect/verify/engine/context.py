@@ -12,6 +12,7 @@ from pto_dialect.analysis.constants import constant_of
 from pto_dialect.analysis.symbols import Symbols
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Note, Severity
 from pto_dialect.diagnostics.engine import DiagnosticEngine
+from pto_dialect.diagnostics.origins import DEFINED
 from pto_dialect.diagnostics.remedy import Remedy
 from pto_dialect.diagnostics.source import Span
 from pto_dialect.ir.core.base import is_pto
@@ -133,7 +134,7 @@ class Context:
             span_at = operand_span(op, at)
             origin = span_of_value(at)
             if origin is not None and span_at is not None and origin != span_at:
-                notes = (*notes, Note(f"{span_text(origin)} is defined here", origin))
+                notes = (*notes, Note(f"{span_text(origin)} {DEFINED}", origin))
         elif isinstance(at, str):
             span_at = token_span(span, at)
         else:
