@@ -19,7 +19,11 @@ from .operands import AnyTile, memory_of, region, tile_format, tile_operand, wri
 
 
 class FillPad:
-    """dst = valid region of src, and the pad value of dst in the rest of dst's physical extent."""
+    """dst = valid region of src, and the pad value of dst in the rest of it.
+
+    In vector tiles the rest ends with the valid rows of dst, with the templates of ``vpto`` also with its valid
+    columns; in L1 it is all of dst's physical extent.
+    """
 
     label = "tfillpad"
 
@@ -39,13 +43,21 @@ class FillPad:
             return
         assert isinstance(dst, Tile)
         pad = pad_value(dst.fmt, dst.pad, self.backend)
+        last_row, last_col = self._ends(dst, rows, cols)
         if memory_of(dst) is not None:
             padded = dst.view.read(dst.rows, dst.cols)
-            padded[:rows, cols:] = pad
-            padded[rows:] = pad
+            padded[:rows, cols:last_col] = pad
+            padded[rows:last_row, :last_col] = pad
             return
-        dst.view.window(0, cols, rows, dst.cols - cols).fill(pad)
-        dst.view.window(rows, 0, dst.rows - rows, dst.cols).fill(pad)
+        dst.view.window(0, cols, rows, last_col - cols).fill(pad)
+        dst.view.window(rows, 0, last_row - rows, last_col).fill(pad)
+
+    def _ends(self, dst: Tile, rows: int, cols: int) -> tuple[int, int]:
+        """Returns the row and the column where padding ends after ``rows`` x ``cols`` elements."""
+        if dst.loc != "vec":
+            return dst.rows, dst.cols
+        last_col = dst.valid_cols if self.backend == "vpto" else dst.cols
+        return max(rows, dst.valid_rows), max(cols, last_col)
 
 
 @kernel("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace")
