@@ -70,17 +70,18 @@ def _rounded(total: Array, unit: int) -> Array:
     magnitude = np.abs(total)
     # Bits below the last one that f32 keeps: by its precision, and for small numbers by its smallest step.
     dropped = np.maximum(_bit_length(magnitude) - _PRECISION, max(_SMALLEST - unit, 0)).astype(total.dtype)
-    kept = magnitude >> dropped
-    rest = magnitude - (kept << dropped)
     half = (1 << dropped) >> 1
-    up = (rest > half) | ((rest == half) & (dropped > 0) & (kept % 2 == 1))
-    result = (kept + up) << dropped
-    if ((result == 0) & (magnitude != 0)).any():
+    # More than a half carries, and a half beside an odd last bit. Shifts round down whatever the sign is.
+    carry = half - (half > 0) * (1 - ((total >> dropped) & 1))
+    result = ((total + carry) >> dropped) << dropped
+    if ((result == 0) & (total != 0)).any():
         raise ValueError("a sum is rounded to zero")
-    return np.where(total < 0, -result, result)
+    return result
 
 
 def _bit_length(magnitude: Array) -> Array:
     if magnitude.dtype == object:
         return np.vectorize(int.bit_length, otypes=[object])(magnitude)
-    return np.searchsorted(np.left_shift(1, np.arange(63, dtype=np.int64)), magnitude, side="right")
+    # Without the bit below its first one, a number is not rounded to the next power of two as a float.
+    _, length = np.frexp((magnitude & ~(magnitude >> 1)).astype(np.float64))
+    return length
