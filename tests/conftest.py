@@ -49,13 +49,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="PTO_PLAIN disables what it tests"))
 
 
+# Collection of tests makes millions of objects that stay; the collector would look at them again and again.
+gc.disable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What is collected stays until the end: the collector need not look at these millions of objects again. It finds
-    the garbage of tests later, as it does in processes of our own."""
+    """What is collected stays until the end: the collector need not look at it again. It finds the garbage of tests
+    later, as it does in processes of our own."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from groups import each
+from groups import each, in_groups
 
 seen: list[int] = []
 
@@ -25,3 +25,19 @@ def test_all_items_that_fail_are_named() -> None:
     with pytest.raises(ExceptionGroup, match="3 of 6 fail") as caught:
         test(group="all")
     assert [error.__notes__ for error in caught.value.exceptions] == [[f"number: {number}"] for number in (3, 4, 5)]
+
+
+def test_parts_of_items_are_parameters_and_groups_have_a_size() -> None:
+    found: list[tuple[int, str]] = []
+
+    def test(number: int, letter: str) -> None:
+        found.append((number, letter))
+        assert letter != "c"
+
+    grouped = in_groups(("number", "letter"), enumerate("abcde"), size=2)(test)
+    assert [mark.args for mark in grouped.pytestmark] == [("group", ["0", "1", "2"])]  # pyright: ignore
+    grouped(group="0")
+    with pytest.raises(ExceptionGroup, match="1 of 2 fail") as caught:
+        grouped(group="1")
+    assert caught.value.exceptions[0].__notes__ == ["number, letter: (2, 'c')"]
+    assert found == [*enumerate("abcd")]

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.arith import SelectOp
@@ -33,7 +34,7 @@ TRUTHS = {Alias.NO: {False}, Alias.MUST: {True}, Alias.MAY: {False, True}, Alias
 """Whether two names share memory, by what a fact allows."""
 
 
-@pytest.mark.parametrize(("one", "other", "third"), list(product(FACTS, repeat=3)))
+@in_groups(("one", "other", "third"), list(product(FACTS, repeat=3)))
 def test_join_is_idempotent_commutative_and_associative(one: Alias, other: Alias, third: Alias) -> None:
     assert one.join(one) is one
     assert one.join(other) is other.join(one)
@@ -48,7 +49,7 @@ def test_join_is_the_least_upper_bound(one: Alias, other: Alias) -> None:
     assert TRUTHS[one.join(other)] == TRUTHS[one] | TRUTHS[other]
 
 
-@pytest.mark.parametrize(("one", "other", "third"), list(product(FACTS, repeat=3)))
+@in_groups(("one", "other", "third"), list(product(FACTS, repeat=3)))
 def test_covers_is_a_partial_order_that_join_respects(one: Alias, other: Alias, third: Alias) -> None:
     assert one.covers(one)
     assert not (one.covers(other) and other.covers(one)) or one is other
@@ -164,7 +165,7 @@ class Interpreter:
             self.pass_on(given, list(op.results))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@in_groups("seed", range(60))
 def test_facts_hold_in_every_run(seed: int) -> None:
     """What a handle always is, it is in every run; what it never is, in none."""
     function = next(op for op in walk(parse(CarriedProgram(seed, "a5", 24).text)) if op.name == "func.func")

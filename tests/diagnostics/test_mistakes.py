@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from groups import in_groups
 
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
@@ -61,7 +62,7 @@ def _id(row: Mistake) -> str:
     return f"{row.file}-{row.title}"
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=_id)
+@in_groups("row", TEXTS, _id)
 def test_mistake(row: Mistake) -> None:
     found = told(*row.program(row.wrong))
     expected = row.expected()

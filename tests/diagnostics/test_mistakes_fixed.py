@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from groups import in_groups
 
 from pto_dialect.api import check
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
@@ -36,7 +36,7 @@ def _id(row: Mistake) -> str:
     return f"{row.file}: {row.title}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=_id)
+@in_groups("row", ROWS, _id)
 def test_fixes_of_a_mistake(row: Mistake) -> None:
     text, before = row.program(row.wrong)
     result = mended(row, False)

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 from markdown_pages import ROOT, pages, prose
 
 from pto_dialect.verify.engine.rule import RULES, load_all_rules
@@ -187,7 +188,7 @@ def sources(entries: tuple[str, ...]) -> list[Path]:
     return sorted(files)
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@in_groups("page", pages(), lambda page: str(page.relative_to(ROOT)))
 def test_a_page_has_no_retired_phrase(page: Path) -> None:
     text = prose(page).partition("\n## Renamed terms\n")[0]
     assert list(retired(re.sub(r"^ {4}.*", "", text, flags=re.MULTILINE))) == []

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-import pytest
 from faulty_kernels import HAZARDS, Kernel, correct, faulty
+from groups import in_groups
 from sanitize_programs import found, instrumented
 
 from pto_dialect.diagnostics.diagnostic import Diagnostic, Severity
@@ -40,14 +40,14 @@ def findings(kernel_id: str) -> list[Diagnostic]:
     return of_run + found(kernel.text, ("check-sync", "check-memory"))
 
 
-@pytest.mark.parametrize("kernel", FAULTY, ids=lambda kernel: kernel.id)
+@in_groups("kernel", FAULTY, lambda kernel: kernel.id)
 def test_planted_hazard_is_reported(kernel: Kernel) -> None:
     wanted = Severity.ERROR if kernel.severity == "error" else Severity.WARNING
     rules = {one.rule for one in findings(kernel.id) if one.severity is wanted}
     assert bool(rules & set(kernel.rules)) is (kernel.id not in NOT_FOUND)
 
 
-@pytest.mark.parametrize("kernel", CORRECT, ids=lambda kernel: kernel.id)
+@in_groups("kernel", CORRECT, lambda kernel: kernel.id)
 def test_correct_twin_has_no_finding(kernel: Kernel) -> None:
     assert findings(kernel.id) == []
 

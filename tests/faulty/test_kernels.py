@@ -3,8 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-import pytest
 from faulty_kernels import Kernel, correct, faulty
+from groups import in_groups
 from sanitize_programs import found, instrumented
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -45,13 +45,13 @@ def findings(kernel_id: str) -> Found:
     return Found(errors, frozenset(d.rule for d in all_) - errors)
 
 
-@pytest.mark.parametrize("kernel", FAULTY, ids=lambda kernel: kernel.id)
+@in_groups("kernel", FAULTY, lambda kernel: kernel.id)
 def test_a_fault_is_found(kernel: Kernel):
     result = findings(kernel.id)
     assert set(kernel.rules) & (result.errors if kernel.severity == "error" else result.others)
 
 
-@pytest.mark.parametrize("kernel", CORRECT, ids=lambda kernel: kernel.id)
+@in_groups("kernel", CORRECT, lambda kernel: kernel.id)
 def test_nothing_is_found_in_a_correct_twin(kernel: Kernel):
     assert findings(kernel.id) == Found(frozenset(), frozenset())
     assert not [d for d in found(kernel.text, ("check-sync", "check-memory")) if d.severity is Severity.ERROR]

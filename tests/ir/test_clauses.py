@@ -1,6 +1,7 @@
 """The tables of clauses agree with the classes that take them."""
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.ir.clauses import CLAUSES, clause_keywords, clauses_of
 from pto_dialect.ir.core.base import PtoOp, Shape, Slot, op_spec, signature, sizes_by_order
@@ -13,7 +14,7 @@ GROUPS = (Shape.DMA_BURST, Shape.FRAC_LOAD, Shape.L0_LOAD, Shape.COMM_GROUP)
 """Shapes whose clauses take operands in parentheses."""
 
 
-@pytest.mark.parametrize("cls", WITH_CLAUSES, ids=lambda cls: cls.name)
+@in_groups("cls", WITH_CLAUSES, lambda cls: cls.name)
 def test_an_operand_belongs_to_one_clause_at_the_most(cls: type[PtoOp]) -> None:
     names = [name for _, names, _ in clauses_of(cls) for name in names]
     assert len(names) == len(set(names))
@@ -26,7 +27,7 @@ def test_what_may_be_left_out_or_repeated_has_a_clause(cls: type[PtoOp]) -> None
     assert {slot.name for slot in signature(cls).operands if slot.arity != "1"} <= names
 
 
-@pytest.mark.parametrize("cls", WITH_CLAUSES, ids=lambda cls: cls.name)
+@in_groups("cls", WITH_CLAUSES, lambda cls: cls.name)
 def test_numbers_of_operands_are_those_that_the_class_allows(cls: type[PtoOp]) -> None:
     arity = {slot.name: slot.arity for slot in signature(cls).operands}
     for row, names, _ in clauses_of(cls):

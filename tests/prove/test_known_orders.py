@@ -7,6 +7,7 @@ graph of its operations.  It shares no code with the sanitizer, which is compare
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from order_graph import Execution
 from order_programs import FOLDER, OrderProgram, all_programs
 from order_runs import RULES, SCHEDULES, findings
@@ -28,12 +29,12 @@ def test_there_are_many_programs_of_every_kind_of_fault() -> None:
     assert {path.stem for path in FOLDER.glob("*.pto")} == {program.path.stem for program in ALL_PROGRAMS}
 
 
-@pytest.mark.parametrize("program", sampled(PROGRAMS, 2), ids=lambda program: program.id)
+@in_groups("program", sampled(PROGRAMS, 2), lambda program: program.id)
 def test_brute_force_finds_the_stated_verdict(program: OrderProgram) -> None:
     assert program.brute_force().text == program.verdict
 
 
-@pytest.mark.parametrize("program", REFUTED, ids=lambda program: program.id)
+@in_groups("program", REFUTED, lambda program: program.id)
 def test_sanitized_run_shows_the_witness(program: OrderProgram) -> None:
     kinds = {fault.kind for fault in program.judge.faults(program.arguments)}
     rules = set[str]()
@@ -45,7 +46,7 @@ def test_sanitized_run_shows_the_witness(program: OrderProgram) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES[:2])
-@pytest.mark.parametrize("program", sampled(PROVEN, 2), ids=lambda program: program.id)
+@in_groups("program", sampled(PROVEN, 2), lambda program: program.id)
 def test_sanitized_run_of_a_proven_program_has_no_finding(program: OrderProgram, schedule: str) -> None:
     for value in RUN_WITH if program.judge.parameters else RUN_WITH[:1]:
         arguments = {name: min(value, 1) if kind == "i1" else value for name, kind in program.judge.parameters.items()}

@@ -13,11 +13,10 @@ import subprocess
 import sys
 import tempfile
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 
-import pytest
 from formula_forms import declared_forms
+from groups import in_groups
 
 from pto_dialect.ir.core.index import OPS
 from pto_dialect.ir.core.registry import all_op_classes, family_of, op_class
@@ -45,7 +44,6 @@ EXCEPTIONS = [tuple(part.strip() for part in line.split(" | ")) for line in line
 """Pattern of operations, pattern of targets or forms, reason."""
 
 
-@cache
 def compiled() -> frozenset[tuple[str, str, str]]:
     """Operation, target and form of all that the listed tests compile."""
     root = HERE.parents[1]
@@ -81,30 +79,29 @@ def excepted(name: str, what: str) -> tuple[str, ...] | None:
     return next((e for e in EXCEPTIONS if fnmatchcase(short, e[0]) and fnmatchcase(what, e[1])), None)
 
 
-def lacking() -> dict[tuple[str, str], bool]:
-    """Operations with their targets and forms, and whether a listed test lacks."""
+def lacking(run: frozenset[tuple[str, str, str]]) -> dict[tuple[str, str], bool]:
+    """Operations with their targets and forms, and whether they are missing in what the listed tests run."""
     found: dict[tuple[str, str], bool] = {}
     for name in RUNNING:
         for target in targets_of(name):
-            found[name, target] = (name, target, "") not in compiled()
+            found[name, target] = (name, target, "") not in run
         for form in declared_forms(op_class(name)):
             if form:
-                found[name, form] = not any((name, target, form) in compiled() for target in ("a2a3", "a5"))
+                found[name, form] = not any((name, target, form) in run for target in ("a2a3", "a5"))
     return found
 
 
 def test_every_operation_has_a_formula_on_each_target_and_in_each_form() -> None:
-    without = [f"{name}: {what}" for (name, what), lacks in lacking().items() if lacks and not excepted(name, what)]
+    """One test, because the listed tests take long and each process would run them again. An exception that nothing
+    needs any more says something wrong."""
+    found = [(name, what) for (name, what), lacks in lacking(compiled()).items() if lacks]
+    without = [f"{name}: {what}" for name, what in found if not excepted(name, what)]
     assert not without, "no test of formulas.txt runs:\n" + "\n".join(without)
-
-
-def test_every_exception_is_needed() -> None:
-    """An exception that nothing needs any more says something wrong."""
-    used = {excepted(name, what) for (name, what), lacks in lacking().items() if lacks}
+    used = {excepted(name, what) for name, what in found}
     assert not [e for e in EXCEPTIONS if e not in used]
 
 
-@pytest.mark.parametrize("line", range(len(EXCEPTIONS)))
+@in_groups("line", range(len(EXCEPTIONS)))
 def test_exceptions_have_reasons(line: int) -> None:
     name, what, reason = EXCEPTIONS[line]
     assert len(reason) > 10 and what

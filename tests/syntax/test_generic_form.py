@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-import pytest
+from groups import in_groups
 
 from pto_dialect.ir.core.base import Slot, op_spec, signature
 from pto_dialect.ir.core.index import OPS
@@ -32,7 +32,7 @@ def ways(slots: tuple[Slot, ...], total: int, outs: frozenset[str], on_values: b
         yield sizes
 
 
-@pytest.mark.parametrize("name", SEGMENTED)
+@in_groups("name", SEGMENTED)
 def test_values_go_where_only_they_can(name: str) -> None:
     cls = op_class(name)
     slots, spec = tuple(signature(cls).operands), op_spec(cls)

@@ -6,7 +6,7 @@ from itertools import product
 
 import ml_dtypes
 import numpy as np
-import pytest
+from groups import in_groups
 
 from pto_dialect.targets.tcvt_pairs import fits_always
 
@@ -22,7 +22,7 @@ def limits(element: str) -> tuple[float | int, float | int]:
     return int(integer.min), int(integer.max)
 
 
-@pytest.mark.parametrize(("source", "target"), list(product([*FLOATS, *INTEGERS], repeat=2)))
+@in_groups(("source", "target"), list(product([*FLOATS, *INTEGERS], repeat=2)))
 def test_ranges(source: str, target: str) -> None:
     (low, high), (least, most) = limits(source), limits(target)
     has_infinity = source in FLOATS and target in INTEGERS

@@ -12,11 +12,15 @@ from pto_dialect.targets.release import known_releases
 from pto_dialect.verify import catalogue
 from pto_dialect.verify.engine.rule import RULES, WITHOUT_EXAMPLE, load_all_rules
 
-TEXT = catalogue.render()
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    """The catalogue as the rules make it."""
+    return catalogue.render()
 
 
-def test_the_catalogue_in_docs_is_what_the_rules_say() -> None:
-    assert catalogue.CATALOGUE.read_text(encoding="utf-8") == TEXT, (
+def test_the_catalogue_in_docs_is_what_the_rules_say(text: str) -> None:
+    assert catalogue.CATALOGUE.read_text(encoding="utf-8") == text, (
         "docs/rules.md is out of date; run python -m pto_dialect.verify.catalogue"
     )
 
@@ -45,9 +49,9 @@ def test_threads_that_check_programs_declare_rules_once() -> None:
     assert done.stdout == "1\n", done.stderr
 
 
-def test_each_rule_has_one_row() -> None:
+def test_each_rule_has_one_row(text: str) -> None:
     load_all_rules()
-    rows = re.findall(r"^\| \[?`([a-z0-9-]+)`", TEXT, re.MULTILINE)
+    rows = re.findall(r"^\| \[?`([a-z0-9-]+)`", text, re.MULTILINE)
     assert sorted(rows) == sorted(RULES)
 
 
@@ -66,30 +70,30 @@ def test_texts_with_facts_of_tables_state_them() -> None:
     assert RULES["release-unknown"].text.endswith(f"names a release of the reference from {known_releases()}")
 
 
-def test_rows_have_four_cells() -> None:
-    rows = [line for line in TEXT.splitlines() if line.startswith("|")]
+def test_rows_have_four_cells(text: str) -> None:
+    rows = [line for line in text.splitlines() if line.startswith("|")]
     assert rows
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
 
 
-def test_links_lead_to_headings() -> None:
-    targets = set(re.findall(r"\]\(#([^)]+)\)", TEXT))
+def test_links_lead_to_headings(text: str) -> None:
+    targets = set(re.findall(r"\]\(#([^)]+)\)", text))
     assert targets
-    assert targets == set(re.findall(r"^### (.+)$", TEXT, re.MULTILINE))
+    assert targets == set(re.findall(r"^### (.+)$", text, re.MULTILINE))
 
 
-def test_examples_are_whole_programs() -> None:
-    programs = re.findall(r"^```mlir\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    declared = [text for rule in RULES.values() for text in (rule.bad, rule.good) if text is not None]
+def test_examples_are_whole_programs(text: str) -> None:
+    programs = re.findall(r"^```mlir\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    declared = [one for rule in RULES.values() for one in (rule.bad, rule.good) if one is not None]
     assert len(programs) == len(declared)
     assert all("module" in program for program in programs)
 
 
-def test_every_rule_has_its_section() -> None:
+def test_every_rule_has_its_section(text: str) -> None:
     """A failing and a fixed program or command; only what nothing can show has none."""
-    sections = re.findall(r"^### (.+?)$(.*?)(?=^##)", TEXT + "\n## end", re.MULTILINE | re.DOTALL)
+    sections = re.findall(r"^### (.+?)$(.*?)(?=^##)", text + "\n## end", re.MULTILINE | re.DOTALL)
     assert {name for name, _ in sections} == set(RULES) - set(WITHOUT_EXAMPLE)
-    assert all("Rejected:\n" in text and "Accepted:\n" in text for _, text in sections)
+    assert all("Rejected:\n" in shown and "Accepted:\n" in shown for _, shown in sections)
 
 
 def test_every_stage_has_its_section() -> None:
@@ -97,7 +101,7 @@ def test_every_stage_has_its_section() -> None:
     assert {rule.stage for rule in RULES.values()} <= set(catalogue.STAGES)
 
 
-def test_writing(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing(tmp_path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(catalogue, "CATALOGUE", tmp_path / "docs" / "rules.md")
     catalogue.main()
-    assert (tmp_path / "docs" / "rules.md").read_text(encoding="utf-8") == TEXT
+    assert (tmp_path / "docs" / "rules.md").read_text(encoding="utf-8") == text

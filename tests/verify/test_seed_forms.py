@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from groups import in_groups
 
 from pto_dialect import check
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -162,13 +163,13 @@ def program(row: Row, form: str, wrong: bool) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("row", ROWS, ids=[row.text for row in ROWS])
+@in_groups("row", ROWS)
 def test_constraint_holds(row: Row, form: str):
     assert row.rule in broken(program(row, form, True), row.target)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("row", ROWS, ids=[row.text for row in ROWS])
+@in_groups("row", ROWS)
 def test_nearest_right_program(row: Row, form: str):
     assert broken(program(row, form, False), row.target) == set()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.driver.explain.lookup import operation_named
 from pto_dialect.driver.explain.site import operation_pages, page_at, paths
@@ -37,7 +38,7 @@ def test_every_operation_has_a_page_and_is_explained() -> None:
     assert [name for name in OPS if operation_named(name) != name] == []
 
 
-@pytest.mark.parametrize("path", SOME)
+@in_groups("path", SOME)
 def test_links_lead_to_pages(path: str) -> None:
     text = page_at(path)
     assert text.startswith('---\ntitle: "')

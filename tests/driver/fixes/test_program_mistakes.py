@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.driver.fixes.offer import checker
 from pto_dialect.driver.fixes.trying import Fixed, fixed
@@ -39,7 +40,7 @@ def _id(row: ProgramMistake) -> str:
     return f"{row.program}: {row.title}"
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if not row.kind], ids=_id)
+@in_groups("row", [row for row in ROWS if not row.kind], _id)
 def test_safe_fixes_restore_the_program(row: ProgramMistake) -> None:
     assert process(row.wrong, "program.pto", OPTIONS).diagnostics
     result = mended(row, False)

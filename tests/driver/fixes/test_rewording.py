@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 from lsprotocol import types
 
 from pto_dialect.api import check
@@ -58,7 +59,7 @@ def _id(row: Mistake) -> str:
     return f"{row.file}: {row.title}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=_id)
+@in_groups("row", ROWS, _id)
 def test_other_messages_have_the_same_fixes(row: Mistake) -> None:
     text, _ = row.program(row.wrong)
     plain = fixed(text, found_in, unsafe=True)

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-distributed = pytest.importorskip("distributed", reason="needs the extra [cluster]")
-
-from pto_dialect import __version__  # noqa: E402
-from pto_dialect.driver.launch.session import Settings  # noqa: E402
-from pto_dialect.driver.sweep.cluster import ClusterError, run_jobs  # noqa: E402
-from pto_dialect.driver.sweep.jobs import Job  # noqa: E402
+from pto_dialect import __version__
+from pto_dialect.driver.launch.session import Settings
+from pto_dialect.driver.sweep.cluster import ClusterError, run_jobs
+from pto_dialect.driver.sweep.jobs import Job
 
 
 class Ended(list):
@@ -56,6 +54,7 @@ def client(statuses: list[str]) -> Any:
 
 
 def ran(monkeypatch: pytest.MonkeyPatch, statuses: list[str]) -> list[str]:
+    distributed = pytest.importorskip("distributed", reason="needs the extra [cluster]")
     monkeypatch.setattr(distributed, "as_completed", Ended)
     jobs = [Job(f"{number}.toml", "", {}, Settings(), {}, {}, str(number)) for number in range(5)]
     return [job.key for job, _ in run_jobs(client(statuses), jobs, {})]

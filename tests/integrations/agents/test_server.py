@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from text_edits import applied
 
 from tests.driver.fixes.program_mistakes import program_mistakes
 
-from_thread = pytest.importorskip("anyio.from_thread", reason="the extra mcp is not installed")
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
+# Found, not imported: that takes long, and only some processes run these tests.
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
 
 NAMES = {"check", "fix", "run", "sanitize", "explain", "search_operations", "reduce", "prove", "optimize"}
 EVERY = 11
@@ -76,6 +77,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[Served]:
     """A server that is there for several uses."""
+    from anyio import from_thread
+
     with (
         from_thread.start_blocking_portal() as portal,
         portal.wrap_async_context_manager(connection(folder, *options)) as connected,

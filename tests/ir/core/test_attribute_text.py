@@ -4,6 +4,7 @@ import math
 import struct
 
 import pytest
+from groups import in_groups
 from hypothesis import example, given
 from hypothesis import strategies as st
 from parse_helpers import parsed
@@ -181,7 +182,7 @@ def test_attribute_spelling(attr: Attribute, text: str) -> None:
     assert same_attribute(read_back(attr), attr)
 
 
-@pytest.mark.parametrize("kind", sorted(ENUMS))
+@in_groups("kind", sorted(ENUMS))
 def test_every_enumerator_is_read_back(kind: str) -> None:
     for value in ENUMS[kind].values:
         assert read_back(enum_attr(kind, value)) is enum_attr(kind, value)

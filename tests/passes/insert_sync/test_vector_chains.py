@@ -8,6 +8,7 @@ Source: docs/reference/synchronisation.md, "Order inside one pipe".
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from lowering_programs import disorder, lowered
 from vector_chain_programs import ChainProgram, chain_arguments
 from xdsl.dialects.builtin import ModuleOp
@@ -35,7 +36,7 @@ def is_proven(module: ModuleOp) -> bool:
     return not engine.diagnostics
 
 
-@pytest.mark.parametrize("seed", CLEAN)
+@in_groups("seed", CLEAN)
 def test_nobody_demands_another_barrier(seed: int) -> None:
     module, diagnostics = lowered(ChainProgram(seed).text)
     assert not diagnostics

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+from groups import in_groups
 
 from pto_dialect import parse
 from pto_dialect.analysis.affine import AffineAnalysis
@@ -55,7 +56,7 @@ def test_the_index_of_a_loop(low: int, step: int, units: set[int]) -> None:
     assert {unit for unit in (16, 8) if judged(lines, unit)} == units
 
 
-@pytest.mark.parametrize("seed", range(60))
+@in_groups("seed", range(60))
 def test_statements_of_the_page_hold(seed: int) -> None:
     """Random computations: every multiple that is claimed is one for all numbers that are tried."""
     rng = random.Random(seed)

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect import parse, print_module
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -80,7 +81,7 @@ def test_known_bounds(trips, factor, stores):
 @pytest.mark.parametrize(
     "known", [*product((False, True), repeat=3)], ids=lambda known: "".join("-k"[one] for one in known)
 )
-@pytest.mark.parametrize("bounds", [(3, 14, 3), (9, 2, 1), (7, 7, 2)], ids=str)
+@in_groups("bounds", [(3, 14, 3), (9, 2, 1), (7, 7, 2)], str)
 def test_each_bound_may_be_known_or_not(bounds, known, factor):
     names = [f"%n{place}" if known[place] else name for place, name in enumerate(("%low", "%high", "%step"))]
     numbers = "".join(f"  %n{place} = arith.constant {number} : index\n" for place, number in enumerate(bounds))

@@ -9,6 +9,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def test_each_stretch_is_shown_under_its_line() -> None:
 
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: f"{ord(end):04x}")
-@pytest.mark.parametrize("code", ["import os", '"""', "'''", "\\", "x = (", "# coding: utf-7", "    return 1"])
+@in_groups("code", ["import os", '"""', "'''", "\\", "x = (", "# coding: utf-7", "    return 1"])
 def test_text_of_a_program_stays_a_comment(end: str, code: str) -> None:
     module = pto_dialect.parse(PROGRAM.format(f" // {end}{code}{end}{code}"))
     kernel = pto_dialect.compile(module, "f")

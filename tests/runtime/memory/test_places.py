@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.acc_store import _collides
@@ -174,7 +175,7 @@ def test_ends_of_a_part_of_a_memref(offset: int, size: int, step: int, inside: b
      (ml_dtypes.bfloat16, np.float32), (np.int32, np.float32), (np.int8, np.int32)],
 )  # fmt: skip
 @pytest.mark.parametrize("copy", [copy_cast, copy_boxes])
-@pytest.mark.parametrize("shape", [(3, 5), (64, 64), (8, 16, 8), (4, 4, 16, 8)])
+@in_groups("shape", [(3, 5), (64, 64), (8, 16, 8), (4, 4, 16, 8)])
 def test_copies_keep_numbers(copy: Any, source: Any, target: Any, shape: tuple[int, ...]) -> None:
     numbers = (np.arange(np.prod(shape)) % 101).reshape(shape)
     given, out = numbers.astype(source), np.zeros(shape, target)

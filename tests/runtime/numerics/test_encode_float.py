@@ -11,6 +11,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -126,7 +127,7 @@ def check(name: str, x: np.ndarray, letter: str, saturate: bool, keep_nan: bool 
 
 @pytest.mark.parametrize("saturate", [True, False])
 @pytest.mark.parametrize("letter", LETTERS)
-@pytest.mark.parametrize("name", FORMAT_NAMES)
+@in_groups("name", FORMAT_NAMES)
 def test_every_decision_point(name, letter, saturate):
     check(name, interesting(name, 800), letter, saturate)
 

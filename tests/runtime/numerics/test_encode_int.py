@@ -6,6 +6,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ NEAR_EDGES = [e + d for e in EDGES for d in (-1, -0.5, 0.5, 1)]
 
 @pytest.mark.parametrize("saturate", [True, False])
 @pytest.mark.parametrize("letter", LETTERS)
-@pytest.mark.parametrize("name", INTEGERS)
+@in_groups("name", INTEGERS)
 def test_floats_at_the_edges(name, letter, saturate):
     for dtype in (np.float32, np.float64):
         x = np.array(SPECIAL + EDGES + NEAR_EDGES, dtype)

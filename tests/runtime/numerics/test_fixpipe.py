@@ -24,6 +24,7 @@ from fixpipe_model import (
     source_of,
     stored,
 )  # fmt: skip
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ from pto_dialect.targets.fixpipe_modes import QUANT_MODES
 
 
 @pytest.mark.parametrize("saturation", ["default", "sat", "sat_preserve_nan", "nosat"])
-@pytest.mark.parametrize(("mode", "dst"), CASES)
+@in_groups(("mode", "dst"), CASES)
 def test_every_mode(mode, dst, saturation):
     src = source_of(mode)
     column = np.array(X_F32 if src == "f32" else X_I32, np.float32 if src == "f32" else np.int32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from rank_programs import NAMES, TELL, Ranks, module_of, text_of
@@ -13,7 +15,12 @@ from pto_dialect.runtime.run.machine import RunOptions
 from pto_dialect.runtime.run.rank_processes import run_ranks_apart
 from pto_dialect.runtime.run.ranks import run_ranks
 
-KERNELS = {name: Kernel(module_of(text_of(name)), None, "a2a3", RunOptions()) for name in NAMES}
+
+@cache
+def kernel_of(name: str) -> Kernel:
+    """A collective as all tests of a process share it."""
+    return Kernel(module_of(text_of(name)), None, "a2a3", RunOptions())
+
 
 FORGETS = f"""
       %last = arith.subi %ranks, %c1 : index
@@ -28,7 +35,7 @@ FORGETS = f"""
 @pytest.mark.parametrize("count", [1, 2, 4, 8])
 @pytest.mark.parametrize("name", NAMES)
 def test_collectives_are_what_numpy_computes(name: str, count: int) -> None:
-    ranks = Ranks(name, count, KERNELS[name])
+    ranks = Ranks(name, count, kernel_of(name))
     assert run_ranks(ranks.parts, ranks.world) == [[]] * count
     ranks.check()
 
@@ -36,7 +43,7 @@ def test_collectives_are_what_numpy_computes(name: str, count: int) -> None:
 @pytest.mark.parametrize(("count", "processes"), [(2, 2), (4, 3), (8, 2), (8, 8)])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_in_processes(name: str, count: int, processes: int) -> None:
-    ranks = Ranks(name, count, KERNELS[name])
+    ranks = Ranks(name, count, kernel_of(name))
     run_ranks_apart(ranks.parts, ranks.world, processes)
     ranks.check()
 
@@ -72,7 +79,7 @@ def test_a_forgotten_notify_is_reported_with_the_location_in_every_rank(processe
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_fault_names_its_rank_and_ends_the_others(processes: int) -> None:
-    ranks = Ranks("all_gather", 2, KERNELS["all_gather"])
+    ranks = Ranks("all_gather", 2, kernel_of("all_gather"))
     ranks.parts[1].values[0] = np.zeros((1, 64), np.float32)  # pyright: ignore[reportIndexIssue]
     with pytest.raises(ProgramError, match="are outside gm 'x'") as caught:
         run_ranks_apart(ranks.parts, ranks.world, processes)
@@ -89,7 +96,7 @@ def test_an_access_after_a_window_is_outside() -> None:
 
 
 def test_values_that_do_not_fit_name_their_rank() -> None:
-    ranks = Ranks("all_gather", 2, KERNELS["all_gather"])
+    ranks = Ranks("all_gather", 2, kernel_of("all_gather"))
     ranks.parts[1] = ranks.parts[1]._replace(values=[np.zeros(3, np.int8), *ranks.parts[1].values[1:]])
     with pytest.raises(BindingError, match="rank 1: argument x needs elements of f32"):
         run_ranks(ranks.parts, ranks.world)

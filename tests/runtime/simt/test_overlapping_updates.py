@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.runtime.simt.access import Element, _updated
@@ -37,7 +38,7 @@ def one_by_one(dtype: Any, parts: int, content: np.ndarray, starts: list[int], o
 
 @pytest.mark.parametrize(("dtype", "parts"), [(np.uint32, 0), (np.uint16, 0), (np.uint16, 2), (np.uint64, 0)])
 @pytest.mark.parametrize("step", [1, 2, 4, 8])
-@pytest.mark.parametrize("places", [1, 2, 5, 30])
+@in_groups("places", [1, 2, 5, 30])
 def test_updates_in_order(dtype: Any, parts: int, step: int, places: int) -> None:
     rng = np.random.default_rng(step * 100 + places)
     element = Element(np.dtype(dtype), parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from parse_helpers import parsed
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
@@ -132,7 +133,7 @@ def test_custom_form(statement: str) -> None:
     assert f'"{name_of(statement)}"' not in printed(statement)
 
 
-@pytest.mark.parametrize("statement", GENERIC)
+@in_groups("statement", GENERIC)
 def test_generic_form(statement: str) -> None:
     assert f'"{name_of(statement)}"(' in printed(statement)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from groups import in_groups
 from parse_helpers import parsed
 
 from pto_dialect.syntax.print.printer import print_module
@@ -73,7 +74,7 @@ def test_unsigned_types_have_no_negative_numbers(text: str) -> None:
         "%c = arith.constant NUMBER : f16",
     ],
 )
-@pytest.mark.parametrize(
+@in_groups(
     "number",
     [
         *("0", "-1", "2147483647", "2147483648", "-2147483649", "9223372036854775807", "9223372036854775808"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -35,7 +36,7 @@ def errors(text: str) -> list[tuple[str, str]]:
     return [(d.rule, d.message) for d in found]
 
 
-@pytest.mark.parametrize(("head", "body"), CASES, ids=[f"{n}-{head[:60]}" for n, (head, _) in enumerate(CASES)])
+@in_groups(("head", "body"), CASES)
 def test_statements(head: str, body: str) -> None:
     arguments = "%c: i1, %i: index, %a: i32, %b: i64, %x: f32"
     text = f"func.func private @g(i32) -> i32\nfunc.func @f({arguments}) {{\n{body}\nreturn\n}}\n"

@@ -4,7 +4,7 @@ Source: docs/reference/constraints.md, "Products on pointers", "Write-back of ac
 memories", "Transfers".
 """
 
-import pytest
+from groups import in_groups
 
 from pto_dialect.verify.engine.rule import ERROR, INFO, PARSE, RULES, RUN, WARNING, load_all_rules
 
@@ -49,12 +49,12 @@ SEVERITIES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "severity"), SEVERITIES, ids=[name for name, _ in SEVERITIES])
+@in_groups(("name", "severity"), SEVERITIES)
 def test_rule_is_declared(name, severity):
     assert RULES[name].severity is severity
 
 
-@pytest.mark.parametrize("name", [name for name, _ in SEVERITIES])
+@in_groups("name", [name for name, _ in SEVERITIES])
 def test_rule_has_examples_unless_a_run_checks_it(name):
     declared = RULES[name]
     if name in RUN_TIME:

@@ -1,6 +1,7 @@
 """The tables of the rules of vector operations and logical vectors fit the declared operations."""
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.ir.core.base import signature
 from pto_dialect.ir.core.index import OPS
@@ -34,7 +35,7 @@ def test_every_masked_operation_has_a_granularity_rule() -> None:
     assert {name for name in MASKED if name not in GOVERNED} == OWN_MASK_RULE
 
 
-@pytest.mark.parametrize("name", GOVERNED)
+@in_groups("name", GOVERNED)
 def test_masks_govern_what_is_none(name: str) -> None:
     declared = signature(op_class(name))
     assert [slot.kind for slot in declared.operands if slot.name == "mask"] == [MASK]
@@ -54,7 +55,7 @@ def test_logical_vector_tables_cover_the_arithmetic() -> None:
     assert {f"pto.vmi.{name}" for name in ("vadd", "vdiv", "vcmp", "vand", "vcadd", "addf", "addi", "cmpi")} <= checked
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("name", "element", "admitted"),
     [
         *((name, element, element in ("si8", "si16", "si32")) for name in ("absi", "shrsi") for element in _INTEGERS),

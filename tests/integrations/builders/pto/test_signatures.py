@@ -6,7 +6,7 @@ from inspect import Signature, signature
 from pathlib import Path
 from typing import Any
 
-import pytest
+from groups import in_groups
 from xdsl.ir import Operation
 
 from pto_dialect import api
@@ -135,7 +135,7 @@ def samples(name: str) -> Iterator[Operation]:
     yield from operations()[name][:12]
 
 
-@pytest.mark.parametrize("name", OPS)
+@in_groups("name", OPS)
 def test_operation_is_built_from_its_arguments(name: str) -> None:
     found = list(samples(name))
     assert found, f"no program in {ROUNDTRIP} has {name}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from run_time_tiles import refused
 from xdsl.dialects.builtin import IntegerType, Signedness
 
@@ -32,7 +33,7 @@ def bits(value: float) -> int:
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@in_groups("seed", range(60))
 def test_one_rounding(seed: int) -> None:
     a, b, c = numbers(seed)
     exact = Fraction(a) * Fraction(b) + Fraction(c)

@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from tile_run_helpers import DTYPES, run, tile
@@ -142,7 +143,7 @@ def convert(values: np.ndarray, source: str, element: str, attributes: str = "",
 
 @pytest.mark.parametrize("backend", [None, "vpto"])
 @pytest.mark.parametrize("target", PLAIN)
-@pytest.mark.parametrize("source", PLAIN)
+@in_groups("source", PLAIN)
 def test_default_conversion(source: str, target: str, backend: Backend | None) -> None:
     values = inputs(source)
     clamp = backend is None or (source, target) not in WRAPPING

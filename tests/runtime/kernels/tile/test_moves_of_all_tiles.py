@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from run_time_tiles import held, refused, table, value
 
 from pto_dialect.runtime.kernels.tile.memory import Load, load_part, load_view, store_part, store_view
@@ -55,7 +56,7 @@ TYPES = [("f16", "f16"), ("f16", "f32"), ("i16", "f16"), ("i16", "ui16")]
 PARTS = [(ROWS, COLS), (5, 7), (ROWS, 7), (5, COLS)]
 
 
-@pytest.mark.parametrize(("source", "target"), [*product(KINDS, KINDS)])
+@in_groups(("source", "target"), [*product(KINDS, KINDS)])
 def test_a_move(source: str, target: str) -> None:
     """The valid part of the destination takes the numbers of the source, or their bits between elements of one size in
     the unified buffer; what is outside keeps its own."""
@@ -74,7 +75,7 @@ def test_a_move(source: str, target: str) -> None:
         assert whole(src).tobytes() == before
 
 
-@pytest.mark.parametrize(("source", "target"), [*product(KINDS, KINDS)])
+@in_groups(("source", "target"), [*product(KINDS, KINDS)])
 def test_a_smaller_destination_takes_the_first_part(source: str, target: str) -> None:
     for result in ("f16", "f32"):
         src, dst = made(source, "f16", (ROWS, COLS), NUMBERS), made(target, result, (3, 4), NUMBERS + 100)
@@ -101,7 +102,7 @@ def test_numbers_of_half_a_byte_stay_in_their_memory() -> None:
         refused("unmodelled", message, lambda s=source, d=dst: converted(s.view.read(), s, d))
 
 
-@pytest.mark.parametrize(("source", "target"), [*product(KINDS, KINDS)])
+@in_groups(("source", "target"), [*product(KINDS, KINDS)])
 def test_a_larger_destination_keeps_the_rest(source: str, target: str) -> None:
     for (rows, cols), result in product(((3, 4), (3, COLS), (ROWS, 4)), ("f16", "f32")):
         src, dst = made(source, "f16", (rows, cols), NUMBERS), made(target, result, (ROWS, COLS), NUMBERS + 100)

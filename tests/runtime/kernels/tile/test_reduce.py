@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -107,7 +108,7 @@ def test_whole_tiles_with_edge_values(op: str, element: str) -> None:
 
 @pytest.mark.parametrize("op", TYPES)
 @pytest.mark.parametrize("valid", [(1, 1), (1, 64), (32, 1), (13, 37), (3, 5), (32, 4)])
-@pytest.mark.parametrize("form", ["nd", "dn"])
+@in_groups("form", ["nd", "dn"])
 def test_partial_regions(op: str, valid: tuple[int, int], form: str) -> None:
     rng = np.random.default_rng(11)
     for element in ("i32", "f16", "f32"):

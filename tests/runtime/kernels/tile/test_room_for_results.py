@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from run_time_tiles import held, refused, table, value
 
 from pto_dialect.runtime.kernels.tile import compare, convert, fill, gather, operands, partial, sort
@@ -98,7 +99,7 @@ def test_regions_of_sources() -> None:
 
 
 @pytest.mark.parametrize("count", range(25))
-@pytest.mark.parametrize("kind", ["value", "tile", "memref"])
+@in_groups("kind", ["value", "tile", "memref"])
 def test_lists_are_written_row_after_row(kind: str, count: int) -> None:
     """Over the valid region where that is large enough, else over the whole tile."""
     fmt = format_of("f32")
