@@ -79,18 +79,13 @@ def decide(model: Model, seconds: float = SECONDS) -> Verdict:
     if signal is not None:
         reason = f"whether it runs, or how often, {UNDETERMINED}"
         raise UndecidedError(open_.op or signal.op, open_.reason if open_.op is not None else reason)
-    if not used_symbols(model) and not _has_open_loop(model):
+    if not used_symbols(model) and not any(loop.goes_on is None for one in model.statements for loop in one.loops):
         try:
             return _of_run(model, process_time() + _SHARE * seconds / 2)
         except UndecidedError as error:
             if error.op is not None:
                 raise
     return _for_all(model, relations, started + seconds)
-
-
-def _has_open_loop(model: Model) -> bool:
-    """Whether nobody knows how often some loop runs."""
-    return any(loop.goes_on is None for one in model.statements for loop in one.loops)
 
 
 class _Lazy:

@@ -97,7 +97,7 @@ class _ScopeReader:
         for atom, factor in expr.terms:
             inner = {atom} if isinstance(atom, Symbol) else set(symbols_of(Expr(0, frozenset({(atom, 1)}))))
             varying = [one for one in inner if one in self.trips]
-            if not varying and not any(_varies(one) for one in inner):
+            if not varying and not any(isinstance(one, Varying) for one in inner):
                 result = result.plus(Expr(0, frozenset({(atom, factor)})))
                 continue
             limits = self._limits(atom)
@@ -119,7 +119,3 @@ class _ScopeReader:
                 None if high is None else high.over(atom.divisor),
             )
         return None
-
-
-def _varies(one: Symbol) -> bool:
-    return isinstance(one, Varying)

@@ -168,7 +168,7 @@ class RecordedGenerator(InstrumentedGenerator):
             self._function = _function_of(op)
 
         def pairs(values: list[SSAValue]) -> tuple[tuple[str, str], ...]:
-            return tuple((_named(value), _type(value.type)) for value in values)
+            return tuple((_named(value), t.type_text(value.type)) for value in values)
 
         return Statement(
             len(self.log.statements),
@@ -209,10 +209,6 @@ def _unnamed(value: SSAValue) -> str:
     if isinstance(owner, Operation):
         return f"{owner.name}_{list(owner.results).index(cast(OpResult, value))}"
     return f"arg{list(owner.args).index(cast(BlockArgument, value))}"
-
-
-def _type(type_: Attribute) -> str:
-    return t.type_text(type_)
 
 
 def _inside(op: Operation) -> Iterator[Span]:

@@ -19,10 +19,10 @@ class Handles:
 
     def __init__(self, memory_of: Callable[[Arena], int]) -> None:
         self.memory_of = memory_of
-        self.rows: list[tuple[int, int, int]] = []
-        self.forms: list[Form] = []
-        self._numbers: dict[tuple[int, int, int], int] = {}
-        self._forms: dict[Form, int] = {}
+        self.rows: dict[tuple[int, int, int], int] = {}
+        """Memory, address and form of each handle, with its number: its position."""
+        self.forms: dict[Form, int] = {}
+        """Forms, with their positions."""
         self._known: dict[int, tuple[Any, int, int, int]] = {}
         self._places: dict[tuple[Any, ...], int] = {}
         """Rows of pointers and views by all that they are."""
@@ -47,7 +47,7 @@ class Handles:
         found = self._row(value)
         if len(self._known) >= _MOST:
             self._known.clear()
-        rows, cols = _valid(value) if isinstance(value, Tile) else (-1, -1)
+        rows, cols = (value.valid_rows, value.valid_cols) if isinstance(value, Tile) else (-1, -1)
         self._known[id(value)] = (value, rows, cols, found)
         return found
 
@@ -70,22 +70,10 @@ class Handles:
         return self._number((memory, address, self._form(form)))
 
     def _form(self, form: Form) -> int:
-        number = self._forms.get(form)
-        if number is None:
-            number = self._forms[form] = len(self.forms)
-            self.forms.append(form)
-        return number
+        return self.forms.setdefault(form, len(self.forms))
 
     def _number(self, row: tuple[int, int, int]) -> int:
-        found = self._numbers.get(row)
-        if found is None:
-            found = self._numbers[row] = len(self.rows)
-            self.rows.append(row)
-        return found
-
-
-def _valid(tile: Tile) -> tuple[int, int]:
-    return tile.valid_rows, tile.valid_cols
+        return self.rows.setdefault(row, len(self.rows))
 
 
 def _described(value: Any) -> tuple[Pointer | None, Form]:

@@ -108,7 +108,7 @@ def _columns(log: Log) -> tuple[Mapping[str, Array], int]:
     for name in ("access.step", "signal.step", "signal.peer"):
         found[name] = found[name] - first
     found["signal.peer"] = np.maximum(found["signal.peer"], -1)
-    handles = np.array(log.handles.rows, np.int64).reshape(-1, 3)
+    handles = np.array([*log.handles.rows], np.int64).reshape(-1, 3)
     found["handle.memory"], found["handle.address"], found["handle.form"] = handles.T
     return {name: np.ascontiguousarray(found[name], type_) for name, type_ in COLUMNS.items()}, first
 

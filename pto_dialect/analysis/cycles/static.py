@@ -50,7 +50,7 @@ class Total:
     low: float = 0.0
     high: float = 0.0
 
-    def add(self, one: Estimate, count: int = 1) -> None:
+    def add(self, one: Estimate | Total, count: int = 1) -> None:
         """Counts ``count`` executions."""
         self.cycles += count * one.cycles
         self.low += count * one.low

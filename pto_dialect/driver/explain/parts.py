@@ -21,7 +21,7 @@ def part_of(page: Page, wanted: str) -> Page:
 
     Raises :class:`UnknownSectionError`.
     """
-    titles = {_key(section.title): section.title for section in page.sections}
+    titles = {section.title.casefold().removeprefix("a "): section.title for section in page.sections}
     words = _BLANKS.sub(" ", wanted).strip().casefold().split(" ")
     chosen: set[str] = set()
     while words:
@@ -34,10 +34,6 @@ def part_of(page: Page, wanted: str) -> Page:
         chosen.add(title)
         del words[:number]
     return page._replace(sections=tuple(section for section in page.sections if section.title in chosen))
-
-
-def _key(title: str) -> str:
-    return title.casefold().removeprefix("a ")
 
 
 def _first(words: list[str], titles: dict[str, str]) -> tuple[int, str | None]:

@@ -75,7 +75,7 @@ def wanted_values(reference: Reference, bound: Sequence[Bound], places: Sequence
     except Exception as error:
         raise BindingError(f"{reference.text} fails: {type(error).__name__}: {error}") from None
     if returned is None:
-        changed = {name for name, old in before.items() if not _same(old, given[name])}
+        changed = {name for name, old in before.items() if old.tobytes() != given[name].tobytes()}
         return {name: given[name] for name in before if name in changed or name in {place.name for place in places}}
     if isinstance(returned, Mapping):
         return {str(name): np.asarray(value) for name, value in returned.items()}
@@ -84,10 +84,6 @@ def wanted_values(reference: Reference, bound: Sequence[Bound], places: Sequence
         names = ", ".join(place.name for place in places) or "nothing"
         raise BindingError(f"{reference.text} returns {len(results)} arrays, the program has written {names}")
     return {place.name: np.asarray(value) for place, value in zip(places, results, strict=True)}
-
-
-def _same(old: Array, new: Array) -> bool:
-    return old.tobytes() == new.tobytes()
 
 
 def _chosen(function: Callable[..., Any], given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 Edit = Callable[[list[Operation]], bool]
@@ -166,9 +166,5 @@ def _values_before(op: Operation) -> Iterator[SSAValue]:
             yield from earlier.results
             earlier = earlier.prev_op
         if isinstance(block, Block):
-            yield from _arguments(block)
+            yield from tuple(block.args)
         place = place.parent_op()
-
-
-def _arguments(block: Block) -> tuple[BlockArgument, ...]:
-    return tuple(block.args)

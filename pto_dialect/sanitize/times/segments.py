@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pto_dialect.analysis.cycles.estimate import Estimate
@@ -392,8 +392,8 @@ class Segments:
         for key in self._keys(part):
             entry = timeline.executed.get(key)
             if entry is not None:
-                executed[key] = entry.count, _copy(entry.total)
-        busy = {one.number: _copy(timeline.busy.get(one.number, Total())) for one in part.threads}
+                executed[key] = entry.count, replace(entry.total)
+        busy = {one.number: replace(timeline.busy.get(one.number, Total())) for one in part.threads}
         waits = {one.number: dict(timeline.waits.cycles.get(one.number, {})) for one in part.threads}
         return executed, busy, waits, self.observer.all_events
 
@@ -429,9 +429,9 @@ class Segments:
         for key, (count, total) in effects.executed.items():
             entry: Executed = timeline.executed[key]
             entry.count += times * count
-            _more(entry.total, total, times)
+            entry.total.add(total, times)
         for number, total in effects.busy.items():
-            _more(timeline.busy[number], total, times)
+            timeline.busy[number].add(total, times)
         for number, causes in effects.waits.items():
             known = timeline.waits.cycles[number]
             for cause, cycles in causes.items():
@@ -465,15 +465,5 @@ def _operands(entry: Entry) -> Operands | None:
     return entry.operands if isinstance(entry, Instruction) else None
 
 
-def _copy(total: Total) -> Total:
-    return Total(total.cycles, total.low, total.high)
-
-
 def _less(total: Total, other: Total) -> Total:
     return Total(total.cycles - other.cycles, total.low - other.low, total.high - other.high)
-
-
-def _more(total: Total, other: Total, times: int) -> None:
-    total.cycles += times * other.cycles
-    total.low += times * other.low
-    total.high += times * other.high

@@ -6,8 +6,6 @@ where it is an index. Source: docs/reference/language.md, "PTO-AS assembly".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -110,9 +108,5 @@ def implied_value(value: SSAValue) -> bool:
 def _goes_without_saying(value: SSAValue, user: Operation) -> bool:
     if not has_role(user, Role.PART):
         return False
-    named_index = value._name is not None and _in(value, listed(user, "offsets"))
+    named_index = value._name is not None and any(one is value for one in listed(user, "offsets"))
     return isinstance(_number(value), int) and not named_index
-
-
-def _in(value: SSAValue, values: Iterable[SSAValue]) -> bool:
-    return any(one is value for one in values)

@@ -74,7 +74,7 @@ def check_live_tiles(op: Operation, ctx: Context) -> None:
         return
     sums.judged = True
     tiles = _planned_tiles(function)
-    for block in _blocks(function):
+    for block in [block for op in walk(function) for region in op.regions for block in region.blocks]:
         _check_block(block, tiles, ctx)
 
 
@@ -94,10 +94,6 @@ def _is_planned(op: Operation, tile: TileBufType) -> bool:
     if tile.loc == "scaling" or is_view(op) or _groups(op) is None or address_operand(op) is not None:
         return False
     return not any(isinstance(use.operation, TAssignOp) for use in op.results[0].uses)
-
-
-def _blocks(function: Operation) -> list[Block]:
-    return [block for op in walk(function) for region in op.regions for block in region.blocks]
 
 
 def _check_block(block: Block, tiles: dict[int, _LiveTile], ctx: Context) -> None:

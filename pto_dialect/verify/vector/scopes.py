@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -147,7 +145,7 @@ def _check_crossings(scan: FunctionScan, outside: list[Operation], ctx: Context)
             continue
         for result in op.results:
             if isinstance(result.type, (VRegType, AlignType)) and op.parent is not None:
-                for user in _users(result):
+                for user in (use.operation for use in result.uses):
                     if stretch.separated(op.parent, op, user):
                         _leaves(op, result, ctx)
                         break
@@ -155,10 +153,6 @@ def _check_crossings(scan: FunctionScan, outside: list[Operation], ctx: Context)
 
 def _is_pure(op: Operation) -> bool:
     return op_spec(type(op)).effect is Effect.PURE
-
-
-def _users(value: SSAValue) -> Iterator[Operation]:
-    return (use.operation for use in value.uses)
 
 
 class _Segments:

@@ -49,12 +49,8 @@ def op_function(mnemonic: str) -> Callable[..., Any]:
     form = form_of(mnemonic)
     renamed: dict[str, str] = {}
     for one in (*form.positional, *form.named):
-        renamed[_snake(one.name)] = one.name
+        renamed[_BEFORE_CAPITAL.sub("_", one.name).lower()] = one.name
     return make_function(op_view(mnemonic), {snake: name for snake, name in renamed.items() if snake != name})
-
-
-def _snake(name: str) -> str:
-    return _BEFORE_CAPITAL.sub("_", name).lower()
 
 
 def find_class(name: str) -> type[Any] | None:
