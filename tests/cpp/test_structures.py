@@ -79,3 +79,39 @@ def test_a_member_selected_by_an_index_is_the_one_with_a_name(count: int) -> Non
 def test_elements_of_two_sizes_at_the_same_bytes_are_refused() -> None:
     with pytest.raises(CppError, match="the elements of a local array are accessed with two sizes"):
         pto_dialect.compile_cpp(HEAD + HALVES, filename="kernel.cpp")
+
+
+FIELDS = """
+using namespace pto;
+struct Buffers {
+  Tile<TileType::Vec, float, 1, 64> first[2];
+  Tile<TileType::Vec, float, 1, 128, BLayout::RowMajor, 1, 64> second[3];
+  int32_t numbers[2];
+};
+__global__ AICORE void k(__gm__ float *x, int32_t n) {
+  Buffers all;
+  for (int i = 0; i < 2; ++i) { TASSIGN(all.first[i], i * 0x100); all.numbers[i] = 1 - i; }
+  for (int i = 1; i < 4; ++i) TASSIGN(all.second[i - 1], i * 0x1000);
+  for (int i = 0; i < n; ++i) {
+    auto &from = all.first[i & 1];
+    auto &to = all.second[all.numbers[i & 1] + 1];
+    GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> line(x + i * 64);
+    TLOAD(from, line);
+    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    TADDS(to, from, 2.f);
+    set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    TSTORE(line, to);
+    pipe_barrier(PIPE_ALL);
+  }
+}
+"""
+
+
+def test_a_structure_has_several_arrays_of_tiles() -> None:
+    """Constructors run over each of them; the second begins where the first ends."""
+    kernel = pto_dialect.compile_cpp(HEAD + FIELDS)
+    numbers = np.arange(256, dtype=np.float32)
+    pto_dialect.run(kernel.module, {"x": numbers, "n": 4})
+    np.testing.assert_array_equal(numbers, np.arange(256, dtype=np.float32) + 2)

@@ -123,3 +123,19 @@ def _multiple(instruction: Instruction, pending: frozenset[Value]) -> int:
     if opcode == "shl" and isinstance(amount, int) and 0 <= amount < 64:
         return multiple_of(operands[0], pending) << amount
     return 1
+
+
+def first_number(value: Value) -> int:
+    """Returns the constant that the counter of a loop begins with; 0 for other values."""
+    if not isinstance(value, Instruction):
+        return 0
+    if value.opcode in ("sext", "zext", "trunc", "freeze"):
+        inner = value.operands[0]
+        return first_number(inner) if isinstance(inner, Value) else 0
+    if value.opcode != "phi":
+        return 0
+    begins = [one for one in value.operands if isinstance(one, Constant)]
+    steps = [one for one in value.operands if isinstance(one, Instruction) and value in one.operands]
+    if len(begins) != 1 or len(steps) != len(value.operands) - 1 or not isinstance(begins[0].value, int):
+        return 0
+    return begins[0].value

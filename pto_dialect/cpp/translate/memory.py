@@ -19,7 +19,7 @@ from .calls import is_idle, is_interface, plain_name
 from .choices import number_choices
 from .fields import array_fields
 from .flow.tree import Variable
-from .linear import multiple_of
+from .linear import first_number, multiple_of
 from .reasons import describe
 
 CHOICES = 16
@@ -236,7 +236,8 @@ class LocalMemory:
             except TypeReadError:
                 fields = []
             self._fields[root] = fields
-        return next((one for one in fields if one[0] <= address.constant < one[1]), None)
+        first = address.constant + sum(factor * first_number(value) for value, factor in address.terms)
+        return next((one for one in fields if one[0] <= first < one[1]), None)
 
     def multiple(self, value: Value) -> int:
         """Returns a power of two that divides an index."""
