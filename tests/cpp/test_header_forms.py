@@ -155,3 +155,25 @@ def test_the_printed_program_is_refused(tmp_path: Path) -> None:
     result = checked(str(printed), "a5")
     assert result.exit_code == 1
     assert "error: src0 of pto.tadd has element type i64 [tile-dtype]" in result.stderr
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_elements_of_unsigned_tiles(bits: int, tmp_path: Path) -> None:
+    """Numbers of unsigned tiles are unsigned in C++; those of the dialect have no sign, which is not reported."""
+    kernel = tmp_path / "kernel.cpp"
+    kernel.write_text(f"""#include <pto/pto-inst.hpp>
+using namespace pto;
+__global__ AICORE void k(__gm__ uint{bits}_t *x) {{
+  Tile<TileType::Vec, uint{bits}_t, 1, 64> t;
+  TASSIGN(t, 0);
+  TEXPANDS(t, (uint{bits}_t)3);
+  set_flag(PIPE_V, PIPE_S, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+  t.SetValue(1, (uint{bits}_t)-1);
+  for (int i = 0; i < 4; ++i) x[i] = t.GetValue(i) / 2;
+}}
+""")
+    words = [str(kernel), "--arg", f"x=zeros:ui{bits}:4", "--out", f"x={tmp_path / 'x.npy'}", "--sanitize", "--quiet"]
+    done = CliRunner().invoke(pto_run, [*words, "--target", "a5"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert np.load(tmp_path / "x.npy").tolist() == [1, (2**bits - 1) // 2, 1, 1]

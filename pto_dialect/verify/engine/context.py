@@ -22,7 +22,7 @@ from pto_dialect.ir.core.types import OpaqueType, element_name, type_text
 from pto_dialect.targets.choice import get_profile
 from pto_dialect.targets.profile import Profile
 
-from .header_forms import header_advice
+from .header_forms import UNSIGNED, header_advice
 from .moves import missing_move
 from .rule import rule_named
 
@@ -121,6 +121,8 @@ class Context:
         severity = rule_named(rule).severity if severity is None else severity
         if severity is Severity.ERROR and self.is_cpp:
             advice = header_advice(rule, op, at, self.profile.name)
+            if advice == UNSIGNED:
+                return
             if advice is not None:
                 severity, help = Severity.WARNING, advice
         if severity is Severity.ERROR:

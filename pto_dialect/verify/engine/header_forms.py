@@ -18,6 +18,8 @@ from pto_dialect.ir.core.placement import element_of, location
 from pto_dialect.ir.core.types import PartitionViewType, TileBufType, bit_width, shape_of
 
 ADVICE = "the headers have this form, the compiler of the dialect refuses it in a .pto program"
+UNSIGNED = ""
+"""The advice about numbers of unsigned tiles, which have a type of their own in C++: nothing is reported."""
 OVERRUN = "the headers do not check this tile: the operation writes beyond its end, so keep the memory there free"
 
 HEADER_RULES: dict[str, str] = {
@@ -64,9 +66,12 @@ beyond those of the dialect."""
 
 def header_advice(rule: str, op: Operation, at: object, family: str) -> str | None:
     """Returns the advice about what breaks ``rule`` in ``op``, where the headers of the chip ``family`` (``"a2a3"`` or
-    ``"a5"``) accept it; ``None`` where they do not. ``at`` is the operand that a finding points at."""
+    ``"a5"``) accept it; ``UNSIGNED`` where nothing is to be reported, ``None`` where they do not. ``at`` is the operand
+    that a finding points at."""
     if rule in HEADER_RULES:
         return HEADER_RULES[rule]
+    if rule in _OF_NUMBERS and _is_own_number(op, at):
+        return UNSIGNED
     if not isinstance(at, SSAValue):
         target = find(op, "dst")
         form = (family, op.name, None if target is None else element_of(target))
@@ -113,11 +118,12 @@ def _is_column(op: Operation, at: SSAValue, family: str) -> bool:
     return isinstance(at.type, TileBufType) and at.type.slayout == "none_box"
 
 
-def _is_own_number(op: Operation, at: SSAValue, family: str) -> bool:
+def _is_own_number(op: Operation, at: object) -> bool:
     """Returns whether a number has the width of unsigned elements; the numbers of the dialect have no sign."""
     tile = find(op, "src") or find(op, "dst")
     element = "" if tile is None else element_of(tile) or ""
-    return isinstance(at.type, IntegerType) and element == f"ui{bit_width(at.type)}"
+    number = at if isinstance(at, SSAValue) else next(iter(op.results), None)
+    return number is not None and isinstance(number.type, IntegerType) and element == f"ui{bit_width(number.type)}"
 
 
 def _has_short_positions(op: Operation, at: SSAValue, family: str) -> bool:
@@ -205,7 +211,6 @@ _FORMS: dict[tuple[str, str], Callable[[Operation, SSAValue, str], bool]] = {
     ("tile-dtype", "pto.tinsert"): _has_type_of_vector,
     ("tile-dtype", "pto.tgather"): _is_gathered_in_rows,
     ("tile-row-major", "pto.texpands"): _is_column,
-    ("tile-scalar-type", ANY): _is_own_number,
     ("tile-tmp-dtype", "pto.tpartargmax"): _has_short_positions,
     ("tile-tmp-dtype", "pto.tpartargmin"): _has_short_positions,
     ("tile-cmp-dst", "pto.tcmp"): _packs_words,
@@ -230,5 +235,6 @@ _WITHOUT_SCRATCH: dict[str, frozenset[tuple[str, str, str | None]]] = {
 """Rules that ask for a scratch tile, and chips, operations and elements whose headers need none. Halves of ``trsqrt``
 are left out, because the headers round them twice."""
 _SCRATCH = frozenset(("tile-tmp-shape", "tile-tmp-size"))
+_OF_NUMBERS = frozenset(("tile-scalar-type", "getset-val"))
 
-__all__ = ["ADVICE", "HEADER_ATOMICS", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "header_advice"]
+__all__ = ["ADVICE", "HEADER_ATOMICS", "HEADER_DTYPES", "HEADER_RULES", "OVERRUN", "UNSIGNED", "header_advice"]
