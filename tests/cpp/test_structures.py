@@ -115,3 +115,17 @@ def test_a_structure_has_several_arrays_of_tiles() -> None:
     numbers = np.arange(256, dtype=np.float32)
     pto_dialect.run(kernel.module, {"x": numbers, "n": 4})
     np.testing.assert_array_equal(numbers, np.arange(256, dtype=np.float32) + 2)
+
+
+def test_an_array_of_tiles_of_convolutions_is_named() -> None:
+    text = """
+using namespace pto;
+using Map = ConvTile<TileType::Mat, half, 4096, Layout::NC1HWC0, ConvTileShape<1, 1, 8, 16, 16>>;
+__global__ AICORE void k(int32_t n) {
+  Map maps[2];
+  for (int i = 0; i < 2; ++i) TASSIGN(maps[i], i * 4096);
+  for (int i = 0; i < n; ++i) TEXPANDS(maps[i & 1], (half)1);
+}
+"""
+    with pytest.raises(CppError, match=r"kernel\.cpp:6:7: error: an array of ConvTile has no counterpart"):
+        pto_dialect.compile_cpp(HEAD + text, filename="kernel.cpp")

@@ -206,6 +206,10 @@ class LocalMemory:
             return "ptr"
         size = self.module.types.size(one)
         if size != self.module.types.size(other):
+            address = self.address(instruction.operands[-1])
+            roots = () if address is None else (place.root for place in alternatives(address))
+            if any(isinstance(root, Instruction) and _CONVOLUTION in root.word for root in roots):
+                raise MemoryError_(instruction, "an array of ConvTile has no counterpart in .pto", _NO_CONVOLUTIONS)
             raise MemoryError_(instruction, "the elements of a local array are accessed with two sizes", _ONE_SIZE)
         return f"i{size * 8}"
 
@@ -434,6 +438,8 @@ class LocalMemory:
 
 
 _ONE_SIZE = "use an array for each size"
+_CONVOLUTION = "ConvTile"
+_NO_CONVOLUTIONS = "the dialect has no tiles of convolutions: use Tile for the operands of a product"
 _BY_VALUE = "use the variable itself instead of its address"
 
 
