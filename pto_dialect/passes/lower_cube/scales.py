@@ -92,11 +92,13 @@ def move_scales(writer: Writer, source: SSAValue, dst: SSAValue) -> None:
     address = address_of_scales(writer, dst) * MX_SCALE_ADDRESS_DIVISOR
     target = PtrType(other.element, "l0a" if left else "l0b")
     sizes = ("m", "k") if left else ("n", "k")
+    # The list of a single row has as many bytes as groups; a load moves 32 bytes for each pair of groups.
+    pairs = -(-groups // ROW_BYTES) if left and outer == 1 else -(-groups // _PAIR)
     operands = {
         "source": Reader(writer).tile(source).pointer,
         "destination": writer.pto(CastptrOp, {"input": writer.function.constant(address, i64)}, result=target),
         sizes[0]: writer.i64(outer),
-        sizes[1]: writer.i64(groups * MX_SCALE_GROUP),
+        sizes[1]: writer.i64(pairs * _PAIR * MX_SCALE_GROUP),
         "start_row": writer.i64(0),
         "start_col": writer.i64(0),
     }

@@ -82,6 +82,8 @@ def test_the_results_are_the_same_bits(kind: Kind, sizes: str) -> None:
         (Kind("tgemv", m=1, n=32, k=40, tiles=(1, 2, 25), element="f32"), ""),
         (Kind("tgemv", m=1, n=64, k=96, tiles=(1, 2, 11), element="i8", out="i32"), "{panel=128}"),
         (Kind("tgemv", m=1, n=64, k=32, tiles=(1, 1, 1)), ""),
+        (Kind("tgemv.mx", m=1, n=64, k=64, tiles=(1, 3, 20), element=MX), "{panel=512}"),
+        (Kind("tgemv.mx", m=1, n=64, k=64, tiles=(1, 2, 40), element=MX, bias=True), "{panel=512 columns=64}"),
     ],
 )
 def test_instructions_of_one_row_stay_in_their_tiles(kind: Kind, sizes: str, passes: str) -> None:
