@@ -6,6 +6,7 @@ The facts are those of the record of operation forms. Source: docs/reference/ord
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -14,8 +15,10 @@ from pto_dialect.analysis.type_facts import element_type, enumerator
 from pto_dialect.ir.core.base import PtoOp, op_spec, operand_groups
 from pto_dialect.ir.core.facts.operation_form import OperationForm, form_of
 from pto_dialect.ir.core.forms import OffsetLoadOp, OffsetStoreOp
+from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import (
+    DYNAMIC,
     MultiTileBufType,
     PartitionViewType,
     PtrType,
@@ -23,10 +26,12 @@ from pto_dialect.ir.core.types import (
     TileBufType,
     VRegType,
     byte_width,
+    element_name,
 )
 from pto_dialect.ir.core_dialects.llvm_pointers import is_llvm_pointer, llvm_memories
 from pto_dialect.ir.tile.memory import TGetValOp, TSetValOp
 from pto_dialect.ir.vector.predicate import PatternOp
+from pto_dialect.targets.element_types import FP4
 from pto_dialect.targets.vector_unit import VL_BYTES
 
 from .expressions import TRUE, Expr
@@ -74,6 +79,7 @@ def _declared(op: PtoOp, form: OperationForm, places: Places) -> Iterator[Access
             for value in groups.get(name, ()):
                 if isinstance(value.type, MEMORY):
                     sure = whole and (not writes or name in form.must_write or isinstance(value.type, PtrType))
+                    sure = sure and not (writes and _is_in_part(op, value))
                     for place in places.of(value):
                         yield _access(op, name, value, writes, place, places, sure)
     if form.writes_results:
@@ -81,6 +87,18 @@ def _declared(op: PtoOp, form: OperationForm, places: Places) -> Iterator[Access
             if isinstance(value.type, (TileBufType, MultiTileBufType)):
                 for place in places.of(value):
                     yield _access(op, "", value, True, place, places, whole)
+
+
+def _is_in_part(op: PtoOp, tile: SSAValue) -> bool:
+    """Whether the view that a tile is loaded from has another number of elements than its valid region: the load moves
+    the part that both have. Sizes that types do not state count as equal."""
+    source = find(op, "src") if has_role(op, Role.TILE_LOAD) else None
+    view, kind = source.type if source is not None else None, tile.type
+    if not isinstance(view, PartitionViewType) or not isinstance(kind, TileBufType):
+        return False
+    packed = element_name(kind.element) in FP4
+    sizes = (*view.shape, kind.valid_rows, kind.valid_cols)
+    return not packed and DYNAMIC not in sizes and prod(view.shape) != kind.valid_rows * kind.valid_cols
 
 
 def _takes_places(op: PtoOp) -> bool:
