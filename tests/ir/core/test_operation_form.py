@@ -8,6 +8,7 @@ from pto_dialect import parse
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.ir.core.facts.operation_form import Completion, OperationForm, form_of
 from pto_dialect.ir.core.facts.pipe import Pipe
+from pto_dialect.ir.core.registry import op_class
 
 INT = "!pto.tile_buf<vec, 1x32xi32>"
 F = "!pto.tile_buf<vec, 16x64xf32>"
@@ -88,3 +89,16 @@ def test_availability_is_that_of_the_target() -> None:
     (op,) = (op for op in module.walk() if isinstance(op, PtoOp))
     assert form_of(op, "a5").available
     assert not form_of(op, "a2a3").available
+
+
+def test_form_does_not_depend_on_an_earlier_operation_without_operands() -> None:
+    """What a program lacks was the form of every complete operation after it."""
+    tile, numbers = "!pto.tile_buf<vec, 8x24xf32>", "!pto.tile_buf<vec, 8x24xi32>"
+    text = f"""func.func @f(%a: {tile}, %i: {numbers}, %m: !pto.partition_tensor_view<64x64xf32>) {{
+  "pto.mscatter"(%a, %i, %m) : ({tile}, {numbers}, !pto.partition_tensor_view<64x64xf32>) -> ()
+  return
+}}"""
+    bare = op_class("pto.mscatter").create()
+    assert isinstance(bare, PtoOp) and form_of(bare, "a2a3").reads == ()
+    complete = next(op for op in parse(text).walk() if isinstance(op, PtoOp))
+    assert {"src", "idx"} <= set(form_of(complete, "a2a3").reads)

@@ -74,7 +74,8 @@ def form_of(op: PtoOp, target: str = "a5", backend: str = "emitc") -> OperationF
     cls = type(op)
     asked = _inputs_for(cls)
     values = asked.values_of(op) if asked else ()
-    key = (cls, operand_layout(op), target, backend, values)
+    # Of an operation that lacks operands, the layout is that of a complete one.
+    key = (cls, operand_layout(op), len(op._operands), target, backend, values)
     form = _forms.get(key)
     if form is None:
         form = _derive(op, target, backend)
