@@ -8,7 +8,7 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
+from groups import in_groups
 from import_contracts import circles
 
 from pto_dialect.families import FAMILIES, LANE_MODULES, all_rule_modules
@@ -55,7 +55,7 @@ def test_families_of_operations_lie_in_folders_of_one_name() -> None:
         assert {folder for folder in folders if not (PACKAGE / room / folder / "__init__.py").is_file()} == set()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@in_groups("family", FAMILIES)
 def test_modules_of_families_exist(family: str) -> None:
     entry = FAMILIES[family]
     operations = [f"ir.{entry.operations}"] if entry.operations else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-import pytest
+from groups import in_groups
 from parse_helpers import parsed
 from xdsl.ir import SSAValue
 
@@ -79,7 +79,7 @@ def test_state_without_a_decision_is_not_counted_as_a_choice() -> None:
     assert [len(one.decisions) for one in states] == [1, 1, 0]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@in_groups("seed", range(20))
 def test_join_covers_exactly_the_same_paths(seed: int) -> None:
     """Compares with an enumeration of all paths; no condition keeps all of its choices."""
     rng = random.Random(seed)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
+from groups import in_groups
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 conversions = importlib.import_module("conversions")
@@ -22,7 +22,7 @@ def label(case) -> str:
     return case.label
 
 
-@pytest.mark.parametrize("case", list(conversions.cases())[::EVERY], ids=label)
+@in_groups("case", list(conversions.cases())[::EVERY], label)
 def test_sample(case) -> None:
     numbers, wrong, first = conversions.compare(case, RANDOM)
     assert numbers >= 16
@@ -36,7 +36,7 @@ def test_every_pair_is_compared() -> None:
     assert len({case.label for case in conversions.cases()}) == len(list(conversions.cases()))
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("value", "source", "target", "letter", "saturate", "wanted"),
     [
         (0x3FC00000, "f32", "i32", "R", True, 2),

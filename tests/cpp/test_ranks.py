@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from groups import in_groups
 
 import pto_dialect
 from pto_dialect import ranks
@@ -230,7 +231,7 @@ extern "C" __global__ AICORE void k(__gm__ float *whole, __gm__ float *parts, __
 
 @pytest.mark.parametrize("rank", [1, 2])
 @pytest.mark.parametrize("source", ["AivStored", "HostManaged"])
-@pytest.mark.parametrize(
+@in_groups(
     ("statement", "root"),
     [
         ("TGATHER<comm::CollEngine::CCU>(group, joined, tile, context)", False),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.debug.expressions import Expression, ExpressionError
 
@@ -22,7 +23,7 @@ def value(text: str) -> Any:
     return Expression(text).value(lookup)
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("text", "wanted"),
     [
         ("%c[0:2, :3]", C[:2, :3]),
@@ -58,7 +59,7 @@ def test_values(text: str, wanted: Any) -> None:
     assert np.array_equal(value(text), wanted)
 
 
-@pytest.mark.parametrize(
+@in_groups(
     "text",
     [
         "__import__('os')",

@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ NAMES = [
 # fmt: on
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("word", "expected"),
     [
         ("pto.tmatmull", "pto.tmatmul"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from groups import in_groups
 
 from pto_dialect.passes.registry import PASS_TABLE
 from pto_dialect.passes.stages import STAGES
@@ -26,7 +27,7 @@ def test_each_sub_command_has_a_current_page() -> None:
     assert written == PAGES.pages(), "python docs/site/command_pages.py writes the pages again"
 
 
-@pytest.mark.parametrize("name", SUBCOMMANDS)
+@in_groups("name", SUBCOMMANDS)
 def test_page_has_an_example_and_a_guide(name: str) -> None:
     guide = PAGES.GUIDES[name]
     assert guide.example.startswith(f"pto {name}") and (ROOT / "docs" / guide.page).is_file()

@@ -3,9 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 from faulty_kernels import Kernel, faulty
+from groups import in_groups
 from sampling import sampled
 from sanitize_programs import instrumented, load, program, set_flag, store, ub, wait_flag
 
@@ -90,7 +90,7 @@ def advised(kernel: Kernel) -> bool:
     return not any(rule in ("capacity-static", "alloc-addr-align", "dma-dst-align") for rule in kernel.rules)
 
 
-@pytest.mark.parametrize("kernel", sampled((one for one in faulty() if advised(one)), 2), ids=lambda kernel: kernel.id)
+@in_groups("kernel", sampled((one for one in faulty() if advised(one)), 2), lambda kernel: kernel.id)
 def test_advice_that_is_followed_ends_the_finding(kernel: Kernel):
     before, after, changes = mended(kernel)
     could = [finding for finding in before if finding.fix]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from faulty_kernels import Kernel, correct, faulty
+from groups import in_groups
 from sanitize_programs import load, program, store, ub
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -69,13 +70,13 @@ def races(kernel: Kernel) -> bool:
     return all(rule.startswith(("race", "l0c")) for rule in kernel.rules)
 
 
-@pytest.mark.parametrize("kernel", correct(), ids=lambda kernel: kernel.id)
+@in_groups("kernel", correct(), lambda kernel: kernel.id)
 def test_results_of_correct_kernels_do_not_depend_on_the_schedule(kernel: Kernel):
     (only,) = outcomes(kernel)
     assert not isinstance(only, str)
 
 
-@pytest.mark.parametrize("kernel", [one for one in faulty() if races(one)], ids=lambda kernel: kernel.id)
+@in_groups("kernel", [one for one in faulty() if races(one)], lambda kernel: kernel.id)
 def test_results_of_kernels_with_races_do(kernel: Kernel):
     alike = kernel.id in ALIKE
     assert (len(outcomes(kernel, 0 if alike else 30)) == 1) == alike

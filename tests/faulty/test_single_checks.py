@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from faulty_kernels import Kernel, correct, faulty
+from groups import in_groups
 from sanitize_programs import instrumented
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -63,7 +64,7 @@ def test_a_check_alone_finds_its_faults() -> None:
     assert not missed
 
 
-@pytest.mark.parametrize("kernel", correct(), ids=lambda kernel: kernel.id)
+@in_groups("kernel", correct(), lambda kernel: kernel.id)
 def test_instrumentation_changes_no_result(kernel: Kernel) -> None:
     plain, seen = kernel.values(), kernel.values()
     engine = DiagnosticEngine()

@@ -7,6 +7,7 @@ import random
 from io import BytesIO
 
 import pytest
+from groups import in_groups
 
 pytest.importorskip("pygls", reason="the language server needs it")
 
@@ -34,9 +35,7 @@ def bodies(stream: bytes) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("stream", "found"),
-    [
+@in_groups(("stream", "found"), [
         (framed(GOOD), [GOOD]),
         (framed(GOOD, b"\n") * 2, [GOOD, GOOD]),
         (b"\r\n\r\n" + framed(GOOD), [GOOD]),
@@ -57,8 +56,7 @@ def bodies(stream: bytes) -> list[bytes]:
         (b"Content-Length: 50\r\n\r\n" + GOOD, []),
         (b"Content-Length: 50", []),
         (b"", []),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_messages_and_what_is_none(stream: bytes, found: list[bytes]) -> None:
     assert bodies(stream) == found
 

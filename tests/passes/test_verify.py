@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 import pytest
+from groups import in_groups
 from xdsl.context import Context
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
@@ -33,7 +34,7 @@ module attributes {pto.target_arch = "a5"} {
 """
 
 
-@pytest.mark.parametrize("name", PASS_TABLE)
+@in_groups("name", PASS_TABLE)
 def test_each_name_finds_its_pass(name: str) -> None:
     found = pass_class(name)
     assert issubclass(found, ModulePass) and issubclass(found, PtoPass)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from groups import in_groups
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StridedLayoutAttr, f16, f32, i8
 
 from pto_dialect.accel.replay.batch import Area, Layout, Operand
@@ -60,7 +61,7 @@ def test_numbers_of_a_vector_as_one_unit(count: int, storage: str) -> None:
 
 
 @pytest.mark.parametrize("signs", ["ii", "iu", "ui", "uu"])
-@pytest.mark.parametrize("k", [1, 256, 259, 500, 513, 700, 1024, 1025, 1100])
+@in_groups("k", [1, 256, 259, 500, 513, 700, 1024, 1025, 1100])
 def test_products_of_bytes_are_exact(signs: str, k: int) -> None:
     rng = np.random.default_rng(k)
     types = [np.dtype(np.int8 if sign == "i" else np.uint8) for sign in signs]

@@ -1,7 +1,7 @@
 """Examples of the rules of runs: the failing program breaks the rule, the fixed one does not."""
 
 import numpy as np
-import pytest
+from groups import in_groups
 from sanitize_programs import instrumented
 
 from pto_dialect.runtime.errors import ProgramError
@@ -30,7 +30,7 @@ def broken(text: str, blocks: int, ranks: int) -> set[str]:
     return {finding.rule for finding in kernel.observer.findings.all}
 
 
-@pytest.mark.parametrize("rule", OF_RUNS, ids=lambda rule: rule.id)
+@in_groups("rule", OF_RUNS, lambda rule: rule.id)
 def test_the_example_of_a_rule(rule: Rule):
     assert rule.bad is not None and rule.good is not None
     blocks = 2 if rule.id == "race-cross-block" else 1

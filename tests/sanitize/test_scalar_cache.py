@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from groups import in_groups
 from sanitize_programs import diagnostics
 from scalar_programs import kernel
 
@@ -91,7 +92,7 @@ def rules(found: list[Diagnostic]) -> list[str]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", FINDINGS)
+@in_groups("name", FINDINGS)
 def test_a_line_that_is_not_coherent_is_found(name: str, target: str) -> None:
     rule, words = FINDINGS[name]
     assert rules(find(kernel(words, target, incorrect=True))) == [rule]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from groups import in_groups
 from lowering_programs import lowered
 from sanitize_programs import diagnostics, found
 from scalar_programs import kernel, without_order
@@ -112,7 +113,7 @@ def run(text: str, n: int = 3, sync: str = "auto") -> list[str]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", RACES)
+@in_groups("name", RACES)
 def test_sanitizer_finds_the_race_and_nothing_without_it(name: str, target: str) -> None:
     rule, words = RACES[name]
     assert rule in run(kernel(words, target, incorrect=True), sync="strict")
@@ -132,7 +133,7 @@ FOLLOWED = [
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", FOLLOWED)
+@in_groups("name", FOLLOWED)
 def test_check_sync_finds_the_race_and_nothing_without_it(name: str, target: str) -> None:
     # The order of a program without any flag or barrier is left to the compiler.
     words = (*RACES[name][1], "barrier MTE2")
@@ -149,7 +150,7 @@ def test_insert_sync_orders_scalar_stores(name: str, target: str) -> None:
     assert run(after("remove-redundant-sync", text), sync="strict") == []
 
 
-@pytest.mark.parametrize("name", RACES)
+@in_groups("name", RACES)
 def test_needed_flags_stay(name: str) -> None:
     """remove-redundant-sync takes out nothing without which there is a race."""
     _, words = RACES[name]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from groups import in_groups
 from parse_helpers import parsed
 from tile_run_helpers import run as run_tiles
 from tile_run_helpers import tile
@@ -127,9 +128,7 @@ def test_an_alias_of_an_attribute_or_enumerator_is_its_canonical_spelling(where:
         assert result(alias) != result(other)
 
 
-@pytest.mark.parametrize(
-    ("name", "alias"), [(name, alias) for name, kind in word_lists().items() for alias in kind.synonyms]
-)
+@in_groups(("name", "alias"), [(name, alias) for name, kind in word_lists().items() for alias in kind.synonyms])
 def test_an_alias_of_a_quoted_keyword_is_its_canonical_spelling(name: str, alias: str) -> None:
     result = WORD_RUNS[name]
     kind = word_lists()[name]

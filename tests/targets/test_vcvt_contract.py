@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from groups import in_groups
 
 from pto_dialect.targets.vcvt_contract import VCVT_CONTRACT, vcvt_clauses
 
@@ -34,7 +34,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("src", "dst", "clauses"), PAIRS)
+@in_groups(("src", "dst", "clauses"), PAIRS)
 def test_clauses(src: str, dst: str, clauses: list[str]) -> None:
     found = vcvt_clauses(src, dst)
     assert found is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,7 +174,7 @@ def generated(text: str) -> np.ndarray:
     return load(content, None)[0]
 
 
-@pytest.mark.parametrize("name", IN_MEMORY)
+@in_groups("name", IN_MEMORY)
 def test_zeros_and_ones(name: str) -> None:
     fmt = element_format(name)
     zeros, ones = generated(f"zeros:{name}:2x3"), generated(f"ones:{name}:2x3")

@@ -39,7 +39,7 @@ def test_one_dash_means_two(option: str) -> None:
         "any(cse)",
     ],
 )
-@pytest.mark.parametrize("option", ["-pass-pipeline=", "--pass-pipeline=", "-p", "--passes="])
+@in_groups("option", ["-pass-pipeline=", "--pass-pipeline=", "-p", "--passes="])
 def test_pipelines(option: str, pipeline: str) -> None:
     unused = PROGRAM.replace("    return", "    %c = arith.constant 3 : i64\n    return")
     result = opt(f"{option}{pipeline}", text=unused)
@@ -77,7 +77,7 @@ def test_no_refused_option_exists() -> None:
 COMMANDS = [*SUBCOMMANDS, "completion"]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@in_groups("name", COMMANDS)
 def test_help_with_one_dash(name: str) -> None:
     command = PTO.get_command(click.Context(PTO), name)
     assert command is not None

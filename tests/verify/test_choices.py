@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pytest
+from groups import in_groups
 from tile_programs import findings
 
 
@@ -102,7 +102,7 @@ CHOICES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=[f"{c.rule}-{n}" for n, c in enumerate(CHOICES)])
+@in_groups("choice", CHOICES)
 def test_what_is_allowed_there(choice: Choice) -> None:
     assert choice.bad, "or the name of the rule says nothing"
     for words, broken in ((choice.good, False), (choice.bad, True)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from groups import in_groups
 from tile_programs import findings
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -258,16 +259,13 @@ def test_scratch_of_positions(element: str, cols: int, needed: int) -> None:
 # --- spellings --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
+@in_groups(("written", "meant"), [
         *((f"{op}_{form}", f"{op}.{form}") for op in ("tmatmul", "tgemv") for form in ("acc", "bias", "mx")),
         *((f"{op}.fp", f"{op}_fp") for op in ("textract", "tinsert", "tstore")),
         *((op, f"comm.{op}") for op in ("tput", "tget", "tnotify", "twait", "ttest", "tbroadcast", "treduce")),
         ("tmov_fp", "tmov.fp"), ("get_scale_addr", "tget_scale_addr"), ("subset", "subview"),
         ("pipe_barrier", "barrier"), ("set_cross_core", "sync.set"), ("wait_flag_dev", "sync.wait"),
         ("wait_intra_core", "wait_intra_block"), ("vsta", "vstas"), ("vmrgsort", "vmrgsort4"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_other_spellings(written: str, meant: str) -> None:
     assert canonical(f"pto.{written}") == canonical(f"PTO.{written.upper()}") == f"pto.{meant}"

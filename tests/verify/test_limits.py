@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pytest
+from groups import in_groups
 from tile_programs import findings
 
 
@@ -107,7 +107,7 @@ def broken(limit: Limit, number: int) -> bool:
     return limit.rule in findings(text, limit.target)
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=[f"{limit.rule}-{place}" for place, limit in enumerate(LIMITS)])
+@in_groups("limit", LIMITS)
 def test_both_sides(limit: Limit) -> None:
     assert (limit.low, limit.high) != (None, None)
     if limit.high is not None:

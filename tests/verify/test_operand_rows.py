@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from groups import in_groups
 from tile_programs import findings
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -101,7 +102,7 @@ STATEMENTS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("op", STATEMENTS)
+@in_groups("op", STATEMENTS)
 def test_masks_are_as_wide_as_the_lanes(op: str) -> None:
     for grain, (element, lanes) in GRAINS.items():
         for mask in GRAINS:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.accel.replay import batch
 from pto_dialect.accel.replay.batch import Area, Call, Layout, Operand
@@ -33,7 +34,7 @@ def test_the_bytes_of_an_array() -> None:
         assert _span(Operand(GIVEN, 400, shape, strides, F32)) == (400 + min(places), 404 + max(places))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@in_groups("seed", range(20))
 def test_arrays_in_series_are_those_of_the_operands(seed: int) -> None:
     """Each part of a larger array has the elements of its operand, and every location gets exactly one."""
     rng = random.Random(seed)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from parse_helpers import parsed
 
 from pto_dialect.accel.replay import keep
@@ -104,9 +105,7 @@ def test_a_load_is_a_copy(action: Any, arguments: Any) -> None:
     assert [place(source) for source in step.inputs] == [(at(GM, 64), shape, np.float32)]
 
 
-@pytest.mark.parametrize(
-    ("action", "arguments"),
-    [
+@in_groups(("action", "arguments"), [
         # Another shape, another type, no even rows, beside the buffer, pad, a value, blocks that are no array.
         *((load_view, (view(rows, cols), array())) for rows, cols in ((16, 8), (8, 16), (8, 32), (32, 8))),
         (load_view, (view(element="i32"), array())), (load_view, (view(uneven=True), array())),
@@ -116,8 +115,7 @@ def test_a_load_is_a_copy(action: Any, arguments: Any) -> None:
         (LOAD, (view(element="i32"), tile())), (LOAD, (view(uneven=True), tile())), (LOAD, (view(at=FAR), tile())),
         (LOAD, (view(), tile(pad=1))), (LOAD, (view(), value())), (LOAD, (view(), tile(valid=(16, 8)))),
         (LOAD.load_part, (parts(8, 32), 0, tile())),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_loads_that_change_something_are_not_known(action: Any, arguments: Any) -> None:
     assert is_foreign(action, *arguments)
 
@@ -143,9 +141,7 @@ def out(source: str = "f32", target: str = "f32", relu: str = "no_relu", quantis
     return AccumulatorOut(source, target, relu, A5, quantised)
 
 
-@pytest.mark.parametrize(
-    ("action", "arguments"),
-    [
+@in_groups(("action", "arguments"), [
         *((store_view, (array(), view(rows, cols))) for rows, cols in ((16, 8), (8, 16), (8, 32), (32, 8))),
         (store_view, (array(), view(element="i32"))), (store_view, (array(), view(uneven=True))),
         (store_view, (array(), view(at=FAR))), (store_part, (array(), parts(8, 32), 0)),
@@ -157,8 +153,7 @@ def out(source: str = "f32", target: str = "f32", relu: str = "no_relu", quantis
         (Store(out(relu="normal_relu"), "atomic_none"), (tile(), view())),
         (Store(out("f32", "f16"), "atomic_none"), (tile(), view(element="f16"))),
         (Store(out("f32", "f16"), "atomic_none"), (tile(), view())),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_stores_that_change_something_are_not_known(action: Any, arguments: Any) -> None:
     assert is_foreign(action, *arguments)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.analysis.cycles.estimate import estimate
 from pto_dialect.analysis.cycles.measurements import parse_measurements
@@ -24,7 +25,7 @@ def test_a_table_written_and_read_is_the_same(chip: str) -> None:
     assert [(key, one.value, one.prior, one.evidence) for key, one in again.entries.items()] == strip
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("change", "message"),
     [
         ({0: HEAD.replace("note", "remark")}, "t.csv:1: there is no column 'remark'; columns are"),

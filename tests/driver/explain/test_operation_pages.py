@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from groups import in_groups
 
 from pto_dialect.driver.explain.checked_by import rules_of
 from pto_dialect.driver.explain.examples import example_of
@@ -33,7 +33,7 @@ def test_operands_attributes_and_forms_of_every_operation_are_reported() -> None
         assert written[-1].count('"') >= 2
 
 
-@pytest.mark.parametrize("name", list(OPS)[::24])
+@in_groups("name", list(OPS)[::24])
 def test_a_page_has_all_of_an_operation(name: str) -> None:
     page = operation_page(name)
     assert page.title == name and page.summary

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.driver.explain.search.documents import documents
 from pto_dialect.driver.explain.search.guides import GUIDES, slug
@@ -63,7 +64,7 @@ def test_right_pages_come_first() -> None:
     assert len(missed) <= 0.01 * len(ROWS), missed
 
 
-@pytest.mark.parametrize("name", list(OPS)[::20])
+@in_groups("name", list(OPS)[::20])
 def test_a_name_finds_its_page(name: str) -> None:
     assert search(name)[0].key == search(name.removeprefix("pto."))[0].key == name
 

@@ -49,7 +49,7 @@ def test_safe_fixes_restore_the_program(row: ProgramMistake) -> None:
     assert mended(row._replace(wrong=result.text), True).applied == ()
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.kind == "guess"], ids=_id)
+@in_groups("row", [row for row in ROWS if row.kind == "guess"], _id)
 def test_guesses_restore_the_program(row: ProgramMistake) -> None:
     safe = mended(row, False)
     assert meaning(safe.text) is None or not safe.applied

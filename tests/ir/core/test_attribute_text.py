@@ -51,7 +51,7 @@ def read_back(attr: Attribute) -> Attribute:
 # ---------------------------------------------------------------- numbers
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("value", "type_", "text"),
     [
         # What mlir-opt prints for these values.
@@ -149,7 +149,7 @@ def test_integers_are_read_back(width: int, sign: builtin.Signedness, data: st.D
     assert read_back(attr) == attr
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("attr", "text"),
     [
         (IntegerAttr(1, 1), "true"),
@@ -427,7 +427,7 @@ TYPE_TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TYPE_TEXTS)
+@in_groups("text", TYPE_TEXTS)
 def test_type_spelling(text: str) -> None:
     type_ = parse_type(text)
     assert t.type_text(type_) == attribute_text(type_) == text

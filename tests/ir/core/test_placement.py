@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from groups import in_groups
 from xdsl.dialects.builtin import MemRefType, f16, i8, i32
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -59,7 +60,7 @@ def tinsert_pipe(source: str, destination: str) -> Pipe:
     return Pipe.MTE3 if (source, destination) == ("vec", "mat") else Pipe.FIX
 
 
-@pytest.mark.parametrize(("source", "destination"), list(itertools.product(LOCATIONS, LOCATIONS)))
+@in_groups(("source", "destination"), list(itertools.product(LOCATIONS, LOCATIONS)))
 def test_moves(source: str, destination: str) -> None:
     src, dst = tile(source), tile(destination)
     assert pipe_of(moved("pto.tmov", src, dst)) is tmov_pipe(source, destination)

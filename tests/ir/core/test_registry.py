@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from groups import each
+from groups import each, in_groups
 from roundtrip_files import checked_lines, forms
 from xdsl.ir import Operation
 
@@ -376,7 +376,7 @@ def targets_of(cls: type[PtoOp]) -> list[str]:
     return [profile.arch for profile in known if profile is A5 or cls.name not in A5_ONLY]
 
 
-@pytest.mark.parametrize("family", sorted({family for family, _, _ in OPS.values()}))
+@in_groups("family", sorted({family for family, _, _ in OPS.values()}))
 def test_round_trips_go_through_both_forms(family: str) -> None:
     assert forms(family) == {"custom", "generic"}
 

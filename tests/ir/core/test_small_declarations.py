@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from groups import in_groups
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, f32, i8, i32, i64
 from xdsl.irdl import AnyAttr, AtMost, RangeLengthConstraint, RangeOf, opt_result_def, result_def, var_result_def
 
@@ -72,7 +73,7 @@ def test_kinds_of_attributes() -> None:
         assert {name for name, attribute in ATTRIBUTES.items() if kind.accepts(attribute)} == accepted
 
 
-@pytest.mark.parametrize("name", sorted(PLAIN_NAMES))
+@in_groups("name", sorted(PLAIN_NAMES))
 def test_plain_operations_take_anything(name: str) -> None:
     definition = plain_class(name).get_irdl_definition()
     assert (definition.name, len(definition.operands), len(definition.results), len(definition.regions)) == (

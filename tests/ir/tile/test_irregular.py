@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 
 from pto_dialect.ir.core.base import op_spec, signature
@@ -11,9 +12,7 @@ from pto_dialect.ir.core.registry import all_op_classes, op_class
 CLASSES = all_op_classes()
 
 
-@pytest.mark.parametrize(
-    ("mnemonic", "declared", "text", "typed"),
-    [
+@in_groups(("mnemonic", "declared", "text", "typed"), [
         ("tsetval", "dst? offset val", "offset val dst", None),
         ("store_scalar", "ptr offset value", "value ptr offset", "ptr value"),
         ("addptr", "ptr offset", None, "ptr"),
@@ -40,8 +39,7 @@ CLASSES = all_op_classes()
         ("simt_launch", "dimX dimY dimZ args*", None, "args"),
         ("comm.treduce", "dst acc recvPing recvPong? group*", None, None),
         ("tpush", "tile pipe_handle aiv_subblockid?", None, "tile pipe_handle"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_operand_orders(mnemonic: str, declared: str, text: str | None, typed: str | None) -> None:
     cls = op_class(f"pto.{mnemonic}")
     arities = [slot.name + slot.arity.replace("1", "") for slot in signature(cls).operands]

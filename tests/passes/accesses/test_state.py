@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.ir.core.base import Pipe
 from pto_dialect.passes.accesses.items import NUMBER, SCALAR, Flag, Leaf, Sequence
@@ -107,7 +108,7 @@ def test_a_copy_continues_by_itself() -> None:
 ROOTS = ("a", "b", "bytes", None)
 
 
-@pytest.mark.parametrize(("root", "asked", "space"), list(product(ROOTS, ROOTS, ("ub", "gm", "l1"))))
+@in_groups(("root", "asked", "space"), list(product(ROOTS, ROOTS, ("ub", "gm", "l1"))))
 def test_roots_that_may_be_the_same(root: str | None, asked: str | None, space: str) -> None:
     """Equal ones, those that may be anything, and in global memory any bytes."""
     state = State()

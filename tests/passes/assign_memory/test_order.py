@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
+from groups import in_groups
 from lowering_programs import add, kernel, load, part, store
 
 from pto_dialect import parse
@@ -131,7 +132,7 @@ def some(random: Random, most: int, depth: int = 0) -> list[object]:
 
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])
-@pytest.mark.parametrize("seed", range(12))
+@in_groups("seed", range(12))
 def test_random_programs(seed: int, arch: str) -> None:
     random = Random(seed)
     answers: list[bool] = []

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 from lowering_programs import results
 from random_tile_programs import RandomProgram, arguments
 
@@ -28,7 +29,7 @@ def errors(module: object) -> list[str]:
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("seed", range(12))
+@in_groups("seed", range(12))
 def test_random_programs(seed: int, target: str) -> None:
     program = RandomProgram(seed, target, addresses=False)
     text = _WINDOW.sub("", program.text)

@@ -5,6 +5,7 @@ Source: docs/reference/synchronisation.md, "Placement".
 """
 
 import pytest
+from groups import in_groups
 from lowering_programs import SCHEDULES, disorder, lowered, results
 from random_tile_programs import RandomProgram, arguments
 from xdsl.ir import Operation
@@ -16,7 +17,7 @@ COUNTS = (0, 1, 3)
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("seed", SEEDS)
+@in_groups("seed", SEEDS)
 def test_a_random_program_computes_what_its_text_says(seed: int, target: str):
     program = RandomProgram(seed, target)
     module, diagnostics = lowered(program.text)

@@ -4,8 +4,8 @@ layout", "Loads into L0", "Write-back addresses".
 
 from collections.abc import Callable
 
-import pytest
 from cube_programs import Program, refusals
+from groups import in_groups
 
 STEPS = "its view has more steps than a load follows"
 OUT_STEPS = "its view has more steps than a write-back follows"
@@ -136,7 +136,7 @@ CASES: dict[str, tuple[Callable[[], Program], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@in_groups("case", CASES)
 def test_refusals(case):
     program, reason = CASES[case]
     assert refusals(program()) == [reason]

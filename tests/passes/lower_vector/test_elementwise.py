@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cube_programs import Program, lowered, refusals
+from groups import in_groups
 from sampling import sampled
 
 from pto_dialect import print_module
@@ -74,7 +75,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "element", "shape"), sampled(CASES, 2))
+@in_groups(("name", "element", "shape"), sampled(CASES, 2))
 def test_a_vector_function_computes_the_same_bits(name, element, shape):
     rows, cols, valid = SHAPES[shape]
     arrays = {

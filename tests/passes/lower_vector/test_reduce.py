@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cube_programs import Program, lowered, refusals
+from groups import in_groups
 
 from pto_dialect import print_module
 from pto_dialect.passes.lower_vector.reduce import COLUMNS, ROWS
@@ -58,7 +59,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "element", "rows", "valid"), CASES)
+@in_groups(("name", "element", "rows", "valid"), CASES)
 def test_a_vector_function_reduces_to_the_same_bits(name, element, rows, valid):
     found = results(name, element, values((rows, valid), element))
     assert found.any()
@@ -121,7 +122,7 @@ def test_sums_of_halves_along_rows_are_rounded_once(valid):
 
 
 @pytest.mark.parametrize("element", ["i8", "ui8", "i16", "ui16"])
-@pytest.mark.parametrize("valid", WIDTHS)
+@in_groups("valid", WIDTHS)
 def test_sums_of_narrow_integers_along_rows_wrap(element, valid):
     a = values((3, valid), element)
     a[2] = np.iinfo(STORAGE[element]).max

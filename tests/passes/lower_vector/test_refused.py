@@ -4,8 +4,8 @@
 
 import re
 
-import pytest
 from cube_programs import refusals
+from groups import in_groups
 
 BITS = "its rows of bits are contiguous, and where they begin is known at run time only"
 PART_OF_BITS = "its bits are a part of a tile, and whole rows of bytes are written"
@@ -186,7 +186,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@in_groups("case", CASES)
 def test_refusals(case):
     statement, backend, tiles, reason = CASES[case]
     assert refusals(program(statement, backend, tiles), "lower-vector") == [reason]

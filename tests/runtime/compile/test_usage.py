@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from parse_helpers import parsed
 
 from pto_dialect.runtime.compile.usage import Access, access_of, buffer_usage, directions_of, slot_arguments
@@ -111,9 +112,7 @@ def control(*lines: str) -> str:
 UNKNOWN = "%u = pto.get_block_idx"
 
 
-@pytest.mark.parametrize(
-    ("lines", "direction"),
-    [
+@in_groups(("lines", "direction"), [
         (("pto.set_atomic_none",), "out"),
         (("pto.set_atomic_f32", "pto.set_atomic_add"), "inout"),
         (("%w = pto.get_ctrl : i64", "pto.set_ctrl %w : i64"), "out"),
@@ -141,8 +140,7 @@ UNKNOWN = "%u = pto.get_block_idx"
             ("%q = arith.extsi %n : i32 to i64", "%w = pto.sbitset0 %q, %q : i64, i64 -> i64", "pto.set_ctrl %w : i64"),
             "out",
         ),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_stores_read_what_the_atomic_mode_combines(lines: tuple[str, ...], direction: str) -> None:
     program = kernel(control(*lines)).program
     assert directions_of(program) == ["unused", direction]

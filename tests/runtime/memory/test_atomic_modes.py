@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.atomic import mode_of, with_operation, with_type
@@ -39,7 +40,7 @@ def test_control_words(element: str, number: int, operation: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(8))
-@pytest.mark.parametrize("operation", range(4))
+@in_groups("operation", range(4))
 def test_keywords_without_a_meaning(number: int, operation: int) -> None:
     word = number << 6 | operation << 9
     if number == 7 or (operation == 3 and number):

@@ -7,6 +7,7 @@ from itertools import product
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.runtime.memory.cast import copy_cast
 from pto_dialect.runtime.memory.layout import TileView, tile_layout
@@ -64,7 +65,7 @@ def test_moves_between_all_layouts(rows: int, cols: int, row: int, col: int) -> 
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, ml_dtypes.bfloat16, np.int8, np.float64])
-@pytest.mark.parametrize("kind", LAYOUTS)
+@in_groups("kind", LAYOUTS)
 def test_rows_of_boxes_keep_their_bits(kind: tuple[str, str], dtype: type) -> None:
     """Every bit pattern survives, also of NaNs, and nothing outside the prefix changes."""
     size = np.dtype(dtype).itemsize

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.runtime.kernels.tile.convert import Conversion, conversion
 from pto_dialect.runtime.numerics import direct as module
@@ -55,7 +56,7 @@ def bits_of(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(values).view(np.uint8)
 
 
-@pytest.mark.parametrize(("source", "target"), PLAIN, ids="_".join)
+@in_groups(("source", "target"), PLAIN, "_".join)
 def test_every_conversion_gives_the_bits_of_its_definition(source: str, target: str) -> None:
     have, want = format_of(source), format_of(target)
     for letter, saturate in product(LETTERS, (False, True)):

@@ -159,7 +159,7 @@ def test_documented_values():
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16", "f8E4M3FN", "f8E5M2", "hif8"])
-@pytest.mark.parametrize("letter", "RAFCZO")
+@in_groups("letter", "RAFCZO")
 def test_float64_and_wide_integers_round_once(name, letter):
     """A value a hair off a tie or a code must not be moved onto it by an intermediate float32."""
     values = np.array(VALUES[name][1:])

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -110,7 +111,7 @@ HARD = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "c"), HARD)
+@in_groups(("a", "b", "c"), HARD)
 def test_hard_cases(a, b, c):
     operands = [np.array([v], np.float32) for v in (a, b, c)]
     want = np.array([fma_model(*(float(v[0]) for v in operands))], np.float32)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 import pto_dialect
 from pto_dialect.runtime.numerics.powers import power
@@ -42,7 +43,7 @@ def test_special_bases(exponent: float) -> None:
 
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@in_groups("exponent", EXPONENTS)
 def test_one_exponent_of_a_tile_is_a_tile_of_equal_exponents(target: str, exponent: float) -> None:
     text = f"""module attributes {{pto.target_arch = "{target}"}} {{
   func.func @k(%a: {TILE}, %b: {TILE}, %x: f32, %one: {TILE}, %all: {TILE}) {{

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from groups import in_groups
 
 import pto_dialect
 from pto_dialect.diagnostics.refused import VerifyError
@@ -42,7 +43,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "number", "written"), WRITTEN)
+@in_groups(("text", "number", "written"), WRITTEN)
 def test_one_number_is_written_as_c_does(text: str, number: float, written: str) -> None:
     before, conversion, after = split_format(text)
     assert before + (format_number(conversion, number) if conversion else "") + after == written

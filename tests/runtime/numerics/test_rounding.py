@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("letter", EXPECTED)
+@in_groups("letter", EXPECTED)
 def test_letters(letter, dtype):
     got = round_to_integer(np.array(VALUES, dtype), letter)
     assert got.dtype == dtype

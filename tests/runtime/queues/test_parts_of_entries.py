@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.analysis.queues import C2V, V2C
 from pto_dialect.runtime.kernels.sync.pipe_transfer import halves, placed
@@ -18,7 +19,7 @@ WHOLE, ROWS, COLS, ODD_ROWS, ODD_COLS = range(5)
 
 
 @pytest.mark.parametrize("shape", [(8, 6), (1, 1), (7, 5), (2, 9)])
-@pytest.mark.parametrize("split", [WHOLE, ROWS, COLS, ODD_ROWS, ODD_COLS])
+@in_groups("split", [WHOLE, ROWS, COLS, ODD_ROWS, ODD_COLS])
 def test_halves(shape: tuple[int, int], split: int) -> None:
     values = np.arange(shape[0] * shape[1]).reshape(shape)
     first, second = halves(values, split)

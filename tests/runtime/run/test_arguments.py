@@ -6,6 +6,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from groups import in_groups
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
@@ -33,9 +34,7 @@ def bound(text: str, value: Any) -> Any:
     return bind_argument("x", type_of(text), value)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "wanted"),
-    [
+@in_groups(("text", "value", "wanted"), [
         ("i32", 5, 5), ("i32", -(2**31), -(2**31)), ("i32", 2**32 - 1, -1), ("i32", 2**31, -(2**31)),
         ("ui8", 255, 255), ("ui8", -1, 255), ("i64", 2**64 - 1, -1), ("index", -3, -3),
         ("i1", True, True), ("i1", 0, False), ("i32", np.array([[7, 8]]), 7),
@@ -44,8 +43,7 @@ def bound(text: str, value: Any) -> Any:
         ("i32", ml_dtypes.int4(-3), -3), ("i1", np.True_, True), ("i32", np.array(ml_dtypes.uint4(9)), 9),
         ("f32", np.longdouble(0.5), 0.5),
         ("bf16", 1.01, 1.0078125), ("f64", 0.1, 0.1), ("f32", np.float64(0.1), float(np.float32(0.1))),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_numbers_take_the_form_generated_code_computes_with(text: str, value: Any, wanted: Any) -> None:
     found = bound(text, value)
     assert found == wanted

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from simt_programs import kernel, results, run, source
 
 from pto_dialect.runtime.errors import ProgramError
@@ -76,13 +77,13 @@ def check_binary(name: str, model: Model, width: int, second: list[int]) -> None
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
-@pytest.mark.parametrize("name", PLAIN)
+@in_groups("name", PLAIN)
 def test_plain_operations(name: str, width: int) -> None:
     check_binary(name, PLAIN[name], width, [*edges(width), width - 1, width])
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
-@pytest.mark.parametrize("name", DIVISIONS)
+@in_groups("name", DIVISIONS)
 def test_divisions(name: str, width: int) -> None:
     check_binary(name, DIVISIONS[name], width, [value for value in edges(width) if value])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from groups import in_groups
 from simt_programs import run
 
 from pto_dialect.runtime.errors import ProgramError
@@ -37,7 +38,7 @@ QUIET = [
 
 
 @pytest.mark.parametrize("place", ["extra", "inside"])
-@pytest.mark.parametrize("line", QUIET, ids=[line.rpartition("= ")[2].split()[0] for line in QUIET])
+@in_groups("line", QUIET)
 def test_work_items_that_wait_for_nobody(line: str, place: str) -> None:
     held = np.array([0, 1, 0, 1, 1] + [0] * 27, np.int32)
     body = WAITING.format(**{"extra": "", "inside": "", place: line})

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from vmi_programs import mask, pattern, run, vreg
 
 DTYPES: dict[str, Any] = {"f32": np.float32, "f16": np.float16, "ui8": np.uint8, "i32": np.int32, "f8E5M2": np.uint8}
 
 
 @pytest.mark.parametrize("element", DTYPES)
-@pytest.mark.parametrize("name", ["vand", "vor", "vxor", "vnot"])
+@in_groups("name", ["vand", "vor", "vxor", "vnot"])
 def test_bits_of_any_lanes(name: str, element: str) -> None:
     dtype = np.dtype(DTYPES[element])
     raw = np.random.default_rng(3).integers(0, 256, (2, 64 * dtype.itemsize), np.uint8)

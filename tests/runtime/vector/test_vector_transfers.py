@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from vector_kernels import DTYPES, buffer, kernel, lanes, width
 
 from pto_dialect.runtime.errors import ProgramError
@@ -213,7 +214,7 @@ def stored_mask(statements: str, result: str = "m") -> np.ndarray:
 
 
 @pytest.mark.parametrize("grain", ["b8", "b16", "b32"])
-@pytest.mark.parametrize(
+@in_groups(
     ("pattern", "lane"),
     [
         ("PAT_ALL", lambda i, n: True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from groups import in_groups
 from sanitize_programs import instrumented
 
 ROWS, COLS = 8, 16
@@ -33,7 +34,7 @@ def found(text: str, n: int, m: int, checks: tuple[str, ...] = ("bounds",)) -> l
 
 
 @pytest.mark.parametrize("offset", [-1, 0, 3, 7, 8])
-@pytest.mark.parametrize("size", [0, 1, 5, 8, 9])
+@in_groups("size", [0, 1, 5, 8, 9])
 def test_rows_of_a_part(offset: int, size: int) -> None:
     """A part without elements leaves nothing."""
     messages = found(program("%n, %c0", "%m, %c16"), offset, size)

@@ -5,6 +5,7 @@ Source: docs/reference/execution.md, "Synchronisation"; docs/reference/instrumen
 
 import numpy as np
 import pytest
+from groups import in_groups
 from sanitize_programs import diagnostics, program, set_flag, ub, wait_flag
 
 from pto_dialect.diagnostics.diagnostic import Severity
@@ -109,7 +110,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("order", ORDERS)
+@in_groups("order", ORDERS)
 def test_which_barriers_order_which_accesses(order: str, kind: str):
     first, second = PAIRS[order]
     fill = scope(vlds("u", "%x"), vsts("%u", "%y"))

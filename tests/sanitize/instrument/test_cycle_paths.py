@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from sanitize_programs import barrier, load, program, store, ub
 
 from pto_dialect import parse
@@ -22,7 +23,7 @@ def thread(pipe: str, kind: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["aic", "aiv", "all"])
-@pytest.mark.parametrize(
+@in_groups(
     ("name", "pipe", "path"),
     [
         ("mte_gm_ub", "PIPE_MTE2", "gm:ub"),

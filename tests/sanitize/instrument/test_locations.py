@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from faulty_kernels import kernels
+from groups import in_groups
 from instrumented_report import words
 from overlapping_programs import overlapping
 from sampling import sampled
@@ -72,7 +73,7 @@ def regions(rng: np.random.Generator) -> Region | Elements:
     return Region(item * int(rng.integers(0, (2048 - stop) // item + 1)), run, dims)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@in_groups("seed", range(30))
 def test_every_byte_is_remembered(seed: int) -> None:
     """Writers of single bytes, kept separate, are those of the addresses."""
     rng = np.random.default_rng(seed)

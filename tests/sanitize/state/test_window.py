@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect.runtime.memory.spaces import Arena
 from pto_dialect.sanitize.instrument.observer import RunObserver
@@ -45,7 +46,7 @@ WHOLE = set(range(16, 112))
 FIRST = set(range(16, 20))
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("use", "read"),
     [
         (lambda a: a + 1, WHOLE),
@@ -183,7 +184,7 @@ KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", range(len(KEYS)))
+@in_groups("number", range(len(KEYS)))
 def test_where_a_part_begins(number: int) -> None:
     """Its bytes are those of numpy's view, whether its location is known beforehand or is read from the view."""
     key = KEYS[number]

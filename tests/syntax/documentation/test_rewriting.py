@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import UnregisteredOp
@@ -116,9 +117,7 @@ V, M = "!pto.vreg<64xf32>", "!pto.mask<b32>"
 P = "!pto.ptr<i64, ub>"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+@in_groups(("text", "expected"), [
         ("%r = pto.vbroadcast %x : i32 -> !pto.vreg<64xi32>", ["pto.vbr"]),
         ("vperm %r, %a, %i", ["pto.vselr"]),
         (f"%r = pto.vtrc %a, \"ROUND_R\" : {V} -> {V}", ["pto.pset_b32", "pto.vtrc"]),
@@ -148,8 +147,7 @@ P = "!pto.ptr<i64, ub>"
         ("%d = pto.subset %s[%i, %j] sizes [32, 32] : !pto.tile_buf<vec, 64x64xf16>", ["pto.subview"]),
         ("%d = pto.subview %s, %i, %j : (!pto.tile<64x64xf16>, index, index) -> !pto.tile<8x8xf16>", ["pto.subview"]),
         (f"%d = pto.tmov.s2d %s : {TILE} -> {TILE}", ["pto.tmov"]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_other_forms_of_operations(text: str, expected: list[str]) -> None:
     assert names(text) == expected
 

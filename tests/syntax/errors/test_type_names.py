@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.syntax.errors.element_names import element_suggestion
 from pto_dialect.syntax.errors.type_names import type_suggestion
@@ -16,7 +17,7 @@ ELEMENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("word", ELEMENTS)
+@in_groups("word", ELEMENTS)
 def test_number_types(word: str) -> None:
     assert element_suggestion(word) == ELEMENTS[word]
 

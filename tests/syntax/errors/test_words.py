@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from parse_helpers import parsed
 
 from pto_dialect.ir.core_dialects.core_plain import PLAIN_NAMES
@@ -89,7 +90,7 @@ def test_arrows(
 
 @pytest.mark.parametrize("kind", ["TYPES", "ANGLE", "WORD"])
 @pytest.mark.parametrize("expected", ["LBRACE", "LBRACE COLON", "COLON", "WORD"])
-@pytest.mark.parametrize("before", [("STRING", "LPAR"), ("STRING", "RPAR"), ("OP_PAREN", "LPAR"), ("OP_PAREN", "RPAR")])
+@in_groups("before", [("STRING", "LPAR"), ("STRING", "RPAR"), ("OP_PAREN", "LPAR"), ("OP_PAREN", "RPAR")])
 def test_types_without_a_colon(kind: str, expected: str, before: tuple[str, ...]) -> None:
     """After the bracket of a generic form, where regions could stand, and wherever a colon could stand."""
     found = _missing_colon(situation(kind, "i32", expected, *before))

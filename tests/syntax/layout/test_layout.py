@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from parse_helpers import parsed
@@ -23,9 +24,7 @@ def words(text: str) -> list[str]:
     return [token.text for token in tokens(text, is_assembly(text))]
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
+@in_groups(("before", "after"), [
         ("func.func @f( %a :i32 , %b: i32 ){\nreturn\n}", "func.func @f(%a: i32, %b: i32) {\n  return\n}\n"),
         ("%a,%b=pto.x %c,%d:i32 , i32->i32", "%a, %b = pto.x %c, %d : i32, i32 -> i32\n"),
         ("%r:2 = scf.if %c->(i32,i32) {\n}else\n{\n}", "%r:2 = scf.if %c -> (i32, i32) {\n} else {\n}\n"),
@@ -59,8 +58,7 @@ def words(text: str) -> list[str]:
         ("// only", "// only\n"),
         ("}", "}\n"),
         ("module {\n  attributes {\n    a = 1,\n    b = 2\n  }\n}", None),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_layout(before: str, after: str | None) -> None:
     found = laid_out(before)
     assert after is None or found == after
@@ -89,7 +87,7 @@ def test_text_without_a_break_point_stays_long() -> None:
     assert laid_out(f"pto.x{deep}") == f"pto.x{deep}\n"
 
 
-@pytest.mark.parametrize("file", FILES[:: max(len(FILES) // 40, 1)], ids=lambda file: file.name)
+@in_groups("file", FILES[:: max(len(FILES) // 40, 1)], lambda file: file.name)
 def test_programs_stay_what_they_are(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     new = laid_out(text)

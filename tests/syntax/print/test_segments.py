@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from groups import in_groups
 from mutated_programs import Function, Statement, families, statements
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute
@@ -18,7 +18,7 @@ def printed(statement: Statement, **changed: Attribute | None) -> str:
     return Function(statement).text({}, changed, statement.target)
 
 
-@pytest.mark.parametrize("family", families())
+@in_groups("family", families())
 def test_segments_that_do_not_belong_there_are_shown(family: str) -> None:
     seen: set[object] = set()
     for statement in statements(family):

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from groups import each
+from groups import each, in_groups
 from xdsl.dialects.builtin import ModuleOp
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
@@ -221,7 +221,7 @@ SPELLINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "canonical"), SPELLINGS)
+@in_groups(("written", "canonical"), SPELLINGS)
 def test_other_spellings_become_canonical(written: str, canonical: str) -> None:
     constant = "%k = arith.constant 8 : index\n"
     module = parse(program(constant + written))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.diagnostics.engine import DiagnosticEngine
 from pto_dialect.diagnostics.source import SourceFile
@@ -42,7 +43,7 @@ def test_locations_of_mlir_are_read(inside: str) -> None:
     assert said(f"func.func @f() {{\n  return loc({inside})\n}} loc({inside})\n") == []
 
 
-@pytest.mark.parametrize(
+@in_groups(
     "inside",
     [
         "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("text", "canonical"),
     [
         ("!pto.ptr<f16>", "!pto.ptr<f16, gm>"),
@@ -81,7 +82,7 @@ def test_left_block_layout_is_not_significant():
     assert row is col
 
 
-@pytest.mark.parametrize(
+@in_groups(
     ("text", "rule", "part"),
     [
         ("!pto.tile_buf<vex, 16x64xf32>", "tile-loc-keyword", "vex"),
@@ -174,12 +175,13 @@ def test_dimensions_may_be_spaced(spaced: str, tight: str) -> None:
     assert parse_type(spaced) is parse_type(tight)
 
 
+OUTER = ["memref<16x4x{}>", "!pto.ptr<{}, ub>", "!pto.tile_buf<vec, 16x16x{}>", "!pto.tensor_view<?x?x{}>",
+         "vector<4x{}>", "({}) -> f32", "(i64) -> {}"]  # fmt: skip
+"""Types with a type inside."""
+
+
 @pytest.mark.parametrize("inner", ["!other.type", "!other.type<3, f32>", "!other.type<!more.types>"])
-@pytest.mark.parametrize(
-    "outer",
-    ["memref<16x4x{}>", "!pto.ptr<{}, ub>", "!pto.tile_buf<vec, 16x16x{}>", "!pto.tensor_view<?x?x{}>", "vector<4x{}>",
-     "({}) -> f32", "(i64) -> {}"],
-)  # fmt: skip
+@in_groups("outer", OUTER)
 def test_types_of_other_dialects_inside_of_a_type_keep_their_own_text(outer: str, inner: str) -> None:
     text = outer.format(inner)
     assert t.type_text(parse_type(text)) == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tile_programs import errors, findings, tile
@@ -153,7 +154,7 @@ def test_blocks_of_512_bytes_are_nz() -> None:
     assert layouts_of([1, 1, 16, 8, 3], [0, 0, 0, 3, 1], 2) == ("nd",)
 
 
-@pytest.mark.parametrize("slots", range(0, 20))
+@in_groups("slots", range(0, 20))
 def test_number_of_slots(slots: int) -> None:
     type_ = f"!pto.multi_tile_buf<{tile('vec', 'f32', (16, 16))}, count={slots}>"
     expected = set() if 2 <= slots <= 16 else {"multi-tile-count"}
@@ -187,7 +188,7 @@ def test_left_tiles_without_blocks(element: str, blayout: str) -> None:
 
 @pytest.mark.parametrize("query", ["dim", "stride"])
 @pytest.mark.parametrize("rank", [1, 2, 5])
-@pytest.mark.parametrize("axis", [-1, 0, 1, 2, 4, 5])
+@in_groups("axis", [-1, 0, 1, 2, 4, 5])
 def test_a_queried_dimension_is_one_of_the_view(query: str, rank: int, axis: int) -> None:
     view = f"!pto.tensor_view<{'x'.join('?' * rank)}xf32>"
     text = f"""func.func @f(%v: {view}) -> index {{

@@ -43,7 +43,7 @@ def test_masks_govern_what_is_none(name: str) -> None:
     assert governed[0].kind is not MASK
 
 
-@pytest.mark.parametrize("name", MEMORY)
+@in_groups("name", MEMORY)
 def test_addresses_are_pointers(name: str) -> None:
     slots = {slot.name: slot for slot in signature(op_class(name)).operands}
     assert all(slots[operand].kind.label.startswith("!pto.ptr") for operand in MEMORY[name])

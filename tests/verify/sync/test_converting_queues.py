@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from groups import in_groups
 
 from pto_dialect.api import check
 
@@ -71,7 +71,7 @@ def test_the_program_is_right() -> None:
     assert said(PROGRAM) == []
 
 
-@pytest.mark.parametrize(("old", "new", "wanted"), rows())
+@in_groups(("old", "new", "wanted"), rows())
 def test_a_change_is_reported(old: str, new: str, wanted: list[str]) -> None:
     assert old in PROGRAM
     assert said(PROGRAM.replace(old, new)) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from groups import in_groups
 
 from pto_dialect.api import check
 
@@ -18,7 +19,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("loc", LAYOUTS)
-@pytest.mark.parametrize(
+@in_groups(
     ("core", "statement"),
     [
         ("cube", "pto.tpush_to_aiv(%t : {t}) {{id = 0, split = 0}}"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from groups import each
+from groups import each, in_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, f16, f32, i8, i16, i32
@@ -153,7 +153,7 @@ def test_unbroken_operations_of_the_matrix_are_accepted(op: str, target: str) ->
 
 
 @pytest.mark.parametrize("op", ["tneg", "txor", "tconcat", "tadd"])
-@pytest.mark.parametrize("rule", PROPERTIES)
+@in_groups("rule", PROPERTIES)
 def test_without_a_named_target_an_error_needs_both(op: str, rule: str) -> None:
     both = {case.target: case.severity for case in cases() if (case.op, case.rule) == (op, rule)}
     expected = both["a2a3"]

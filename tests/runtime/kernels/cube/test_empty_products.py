@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from run_time_tiles import held, value
 
 from pto_dialect.runtime.kernels.cube.matmul import TileMatmul
@@ -30,7 +31,7 @@ def _value(rows: int, cols: int, element: str, number: int) -> Any:
 
 @pytest.mark.parametrize("make", [_held, _value])
 @pytest.mark.parametrize(("element", "result"), [("f16", "f32"), ("f32", "f32"), ("i8", "i32")])
-@pytest.mark.parametrize("extents", EXTENTS)
+@in_groups("extents", EXTENTS)
 def test_what_an_empty_product_adds(
     extents: tuple[int, int, int], element: str, result: str, make: Callable[..., Any]
 ) -> None:

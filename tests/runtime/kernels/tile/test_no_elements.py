@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from groups import in_groups
 from run_time_tiles import held, table, value
 from tile_run_helpers import TileData, run, tile
 
@@ -47,7 +48,7 @@ def tiles(valid: tuple[int, int]) -> tuple[TileData, ...]:
 
 
 @pytest.mark.parametrize("valid", EMPTY)
-@pytest.mark.parametrize("statement", STATEMENTS)
+@in_groups("statement", STATEMENTS)
 def test_statements_change_no_byte(statement: str, valid: tuple[int, int]) -> None:
     given = tiles(valid)
     found = run(statement, *given, scalars={"s": ("f32", 2.0)}, verify=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from groups import in_groups
 
 from pto_dialect import check, parse
 from pto_dialect import compile as compile_program
@@ -51,7 +52,7 @@ COMPARE = {"gt": np.greater, "le": np.less_equal, "eq": np.equal, "ne": np.not_e
 
 @pytest.mark.parametrize("target", ["a2a3", "a5"])
 @pytest.mark.parametrize("mode", COMPARE)
-@pytest.mark.parametrize(("rows", "cols", "pitch"), [(8, 808, 128), (8, 808, 808 + 24), (1, 64, 32), (5, 256, 32)])
+@in_groups(("rows", "cols", "pitch"), [(8, 808, 128), (8, 808, 808 + 24), (1, 64, 32), (5, 256, 32)])
 def test_packed_mask(rows: int, cols: int, pitch: int, mode: str, target: str) -> None:
     text = program(rows, cols, pitch, mode, target)
     assert [one for one in check(text).diagnostics if one.severity is Severity.ERROR] == []
