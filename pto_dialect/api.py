@@ -60,7 +60,7 @@ def parse(
     plans: bool = True,
     release: str | None = None,
 ) -> Module:
-    """The module that ``text`` describes; it is not verified (see :func:`check`).
+    """Returns the module that ``text`` describes; it is not verified (see :func:`check`).
 
     A text in assembly form, or one with operations outside a module, gets a module around it. ``filename`` is
     the name in diagnostics. ``schematic`` accepts snippets of documentation, with ``...`` in types.
@@ -119,7 +119,7 @@ def check(
 
 
 def _known_release(text: str) -> str:
-    """A release of the reference as it is written. Raises ValueError for an unknown one."""
+    """Returns a release of the reference as it is written. Raises ValueError for an unknown one."""
     from pto_dialect.targets.release import release_named, unknown_release  # deferred: start-up
 
     if release_named(text) is None:
@@ -144,7 +144,7 @@ def _require_module(function: str, value: object) -> None:
 
 
 def print_module(module: Module, generic: bool = False) -> str:
-    """The canonical text of ``module``, ending with a newline; ``generic`` writes every operation in generic
+    """Prints the canonical text of ``module``, ending with a newline; ``generic`` writes every operation in generic
     form.
 
     Reading the text back gives the same module, and printing that gives the same text. Raises TypeError for anything
@@ -165,7 +165,7 @@ def compile(
     backend: Backend | None = None,
     verify: bool = True,
 ) -> CompiledKernel:
-    """A callable on numpy arrays for function ``entry`` of ``module``, which is verified first.
+    """Returns a callable on numpy arrays for function ``entry`` of ``module``, which is verified first.
 
     See :func:`pto_dialect.runtime.api.compile`. Raises TypeError for anything but a module.
     """
@@ -228,8 +228,8 @@ def compile_cpp(
 
 
 def emit_cpp(module: Module, filename: str = "", target: str | None = None) -> str:
-    """The C++ text of a program of tiles against the public interface, for the compiler of a chip. ``filename`` is the
-    program's, for the comment at the beginning; ``target`` is the chip where the module does not say it.
+    """Returns the C++ text of a program of tiles against the public interface, for the compiler of a chip. ``filename``
+    is the program's, for the comment at the beginning; ``target`` is the chip where the module does not say it.
 
     Raises :class:`VerifyError` with the diagnostic of the first operation that has no form in C++, and TypeError for
     anything but a module. Source: docs/cpp.md, "From .pto to C++".

@@ -34,7 +34,8 @@ class UncleanStart(OSError):
 
 
 def python_command(function: str, *arguments: str) -> list[str]:
-    """The command line that calls ``function``, ``MODULE:NAME`` of the package, in an interpreter like this one."""
+    """Returns the command line that calls ``function``, ``MODULE:NAME`` of the package, in an interpreter like this
+    one."""
     if not sys.executable:
         raise UncleanStart(2, "Python does not know its own path")
     # The standard library may not be where the interpreter looks for it by itself.
@@ -44,13 +45,13 @@ def python_command(function: str, *arguments: str) -> list[str]:
 
 
 def child_environment() -> dict[str, str]:
-    """The variables of this process without those of Python, but for one that an installation may need."""
+    """Returns the variables of this process without those of Python, but for one that an installation may need."""
     kept = ("PYTHONHOME",) if _needs_home() else ()
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON") or name in kept}
 
 
 def dependency_folders() -> list[str]:
-    """The folders of ``sys.path`` that hold the dependencies of the package, the current folder left out."""
+    """Returns the folders of ``sys.path`` that hold the dependencies of the package, the current folder left out."""
     path = _clean_path()
     found: dict[str, None] = {}
     for name in _DEPENDENCIES:
@@ -113,7 +114,7 @@ def _limited(
     command: Sequence[str], folder: str | None, seconds: float, megabytes: int, variables: Mapping[str, str] | None,
     output: IO[bytes], errors: IO[bytes],
 ) -> tuple[int, str]:  # fmt: skip
-    """The exit code of a program within limits, and why it did not start."""
+    """Returns the exit code of a program within limits, and why it did not start."""
     import subprocess  # deferred: start-up
 
     limited = list(command)
@@ -136,8 +137,8 @@ def _beginning(stream: IO[bytes]) -> str:
 
 
 def _wait(process: Popen[bytes], seconds: float) -> int:
-    """The exit code of a process, which is ended after so many seconds. ``Popen.wait`` with a limit sleeps for up to
-    50 ms after the end of the process."""
+    """Returns the exit code of a process, which is ended after so many seconds. ``Popen.wait`` with a limit sleeps for
+    up to 50 ms after the end of the process."""
     from threading import Timer  # deferred: start-up
 
     late = Timer(seconds, _end_group, (process,))
@@ -181,7 +182,8 @@ async def run_child_async(
 
 
 def process_context(method: str) -> BaseContext:
-    """The context of ``multiprocessing`` for a method; other methods than ``fork`` start inside :func:`clean_start`."""
+    """Returns the context of ``multiprocessing`` for a method; other methods than ``fork`` start inside
+    :func:`clean_start`."""
     import multiprocessing  # deferred: start-up
 
     return multiprocessing.get_context(method)
@@ -230,7 +232,7 @@ def _needs_home() -> bool:
 
 
 def _clean_path() -> list[str]:
-    """``sys.path`` without the current folder, unless this package is in it, and without what depends on it."""
+    """Returns ``sys.path`` without the current folder, unless this package is in it, and without what depends on it."""
     try:
         current = os.path.realpath(os.getcwd())
     except OSError:
@@ -241,7 +243,7 @@ def _clean_path() -> list[str]:
 
 
 def _is_usual(folder: str) -> bool:
-    """Whether this interpreter looks into ``folder`` by itself."""
+    """Returns whether this interpreter looks into ``folder`` by itself."""
     from site import getsitepackages  # deferred: start-up
 
     return folder in getsitepackages()

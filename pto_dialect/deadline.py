@@ -53,7 +53,7 @@ _whole: set[int] = set()
 
 
 def can_limit() -> bool:
-    """True where the system has the timers that ``deadline`` needs."""
+    """Returns True where the system has the timers that ``deadline`` needs."""
     return hasattr(signal, "setitimer")
 
 
@@ -146,12 +146,12 @@ def _deadline_of_thread(seconds: float, processor: bool) -> Iterator[None]:
 
 
 def may_be_limited() -> bool:
-    """Whether a ``deadline`` is running; those of other threads than the main one do not report."""
+    """Returns whether a ``deadline`` is running; those of other threads than the main one do not report."""
     return _end is not None or threading.current_thread() is not threading.main_thread()
 
 
 def is_over() -> bool:
-    """Whether the time of the running ``deadline`` is over: what an inner one has raised belongs to it then."""
+    """Returns whether the time of the running ``deadline`` is over: what an inner one has raised belongs to it then."""
     return _left() <= 0
 
 
@@ -177,12 +177,12 @@ def grace() -> Iterator[None]:
 
 
 def _left_of(budget: float, end: float) -> float:
-    """The seconds that a budget of processor time lasts at least, if there is time until ``end`` at all."""
+    """Returns the seconds that a budget of processor time lasts at least, if there is time until ``end`` at all."""
     return min(budget - process_time(), end - monotonic())
 
 
 def _left() -> float:
-    """The seconds that the running limit lasts at least; infinite without one."""
+    """Returns the seconds that the running limit lasts at least; infinite without one."""
     if _end is None:
         return math.inf
     return _end - monotonic() if _budget is None else _left_of(_budget, _end)
@@ -204,7 +204,7 @@ def _over(number: int, frame: FrameType | None) -> None:
 
 
 def _again_if_forgotten(report: Callable[[Any], object]) -> Callable[[Any], object]:
-    """A hook for exceptions that Python only reports: ``TimedOut`` is raised again instead."""
+    """Returns a hook for exceptions that Python only reports: ``TimedOut`` is raised again instead."""
 
     def again(lost: Any) -> None:
         if lost.exc_type is TimedOut:
@@ -216,7 +216,7 @@ def _again_if_forgotten(report: Callable[[Any], object]) -> Callable[[Any], obje
 
 
 def _caller() -> FrameType | None:
-    """The frame outside of this file and of context managers from which it was called."""
+    """Returns the frame outside of this file and of context managers from which it was called."""
     frame = sys._getframe()
     while frame is not None and frame.f_code.co_filename in (__file__, contextlib.__file__):
         frame = frame.f_back
@@ -224,7 +224,8 @@ def _caller() -> FrameType | None:
 
 
 def _must_end(frame: FrameType | None, block: FrameType | None) -> bool:
-    """Whether ``frame``, called by ``block``, imports a module or is code whose exceptions Python only prints."""
+    """Returns whether ``frame``, called by ``block``, imports a module or is code whose exceptions Python only
+    prints."""
     forgotten = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None and frame is not block:
         code = frame.f_code

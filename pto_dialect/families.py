@@ -263,16 +263,16 @@ def level_of(family: str) -> str | None:
 
 
 def rule_modules(family: str) -> tuple[str, ...]:
-    """Modules below ``verify`` with the rules of a family; none for a name that is no family."""
+    """Returns the modules below ``verify`` with the rules of a family; none for a name that is no family."""
     return FAMILIES[family].rules if family in FAMILIES else ()
 
 
 def kernel_modules(family: str) -> tuple[str, ...]:
-    """Modules below ``runtime.kernels`` with the kernels of a family; none for a name that is no family."""
+    """Returns the modules below ``runtime.kernels`` with the kernels of a family; none for a name that is no family."""
     return FAMILIES[family].kernels if family in FAMILIES else ()
 
 
 def all_rule_modules() -> tuple[str, ...]:
-    """Modules of the package that declare rules."""
+    """Returns the modules of the package that declare rules."""
     rules = (*PROGRAM_RULES, *(module for family in FAMILIES.values() for module in family.rules))
     return (*PASSES_WITH_RULES, *dict.fromkeys(f"verify.{module}" for module in rules))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 def can_fork() -> bool:
-    """True where a process can be copied safely."""
+    """Returns True where a process can be copied safely."""
     return hasattr(os, "fork") and sys.platform != "darwin"
 
 

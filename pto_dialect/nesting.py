@@ -63,8 +63,8 @@ def program_budget(text: str) -> int:
 
 
 def too_deep(text: str, limit: int) -> tuple[str, int] | None:
-    """What is wrong with the brackets of a type or attribute, and the offset of the first one that is too deep: more
-    than ``limit`` levels, or ``ANGLES`` of angle brackets.
+    """Returns what is wrong with the brackets of a type or attribute, and the offset of the first one that is too deep:
+    more than ``limit`` levels, or ``ANGLES`` of angle brackets.
 
     Makes room for what is right.
     """

@@ -18,7 +18,7 @@ _PLAIN = bytes((*range(0x20, 0x7F), *b"\n\t"))
 
 
 def shown(text: str, *, colors: bool = False, annotations: bool = False) -> str:
-    """``text`` with everything escaped that a terminal would not show as it is, ends of lines and tabs aside.
+    """Returns ``text`` with everything escaped that a terminal would not show as it is, ends of lines and tabs aside.
 
     ``colors`` lets the colours of our own messages through, ``annotations`` our own annotations for GitHub.
     """

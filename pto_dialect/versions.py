@@ -17,7 +17,7 @@ _METADATA = ".dist-info"
 
 
 def installed_version(name: str) -> str:
-    """The version of the installed distribution ``name`` (lower case, without hyphens).
+    """Returns the version of the installed distribution ``name`` (lower case, without hyphens).
 
     It is part of the name of the folder with the metadata, next to the package. Raises
     ``importlib.metadata.PackageNotFoundError`` where nothing is installed under this name.
@@ -51,13 +51,13 @@ _SOURCES = (".py", ".lark", ".h", ".hpp")
 
 
 def roots() -> tuple[str, str]:
-    """Folders with sources of this package; in a checkout the grammar is next to it."""
+    """Returns the folders with sources of this package; in a checkout the grammar is next to it."""
     return _PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "grammar")
 
 
 def sources(*folders: str) -> tuple[list[tuple[str, int, int]], list[str]]:
-    """The source files of this package that have a say when a program is read, checked or printed, and those below
-    ``folders``: path, size and time of change of each; and all folders that were looked through.
+    """Returns the source files of this package that have a say when a program is read, checked or printed, and those
+    below ``folders``: path, size and time of change of each; and all folders that were looked through.
     """
     files: list[tuple[str, int, int]] = []
     seen: list[str] = []
@@ -67,18 +67,18 @@ def sources(*folders: str) -> tuple[list[tuple[str, int, int]], list[str]]:
 
 
 def sources_identity(*folders: str) -> str:
-    """What differs as soon as one of the :func:`sources` does."""
+    """Returns what differs as soon as one of the :func:`sources` does."""
     return ascii(sorted(sources(*folders)[0]))
 
 
 @lru_cache(maxsize=1)
 def process_identity() -> str:
-    """What :func:`sources_identity` returns first in this process, whose modules stay as they are."""
+    """Returns what :func:`sources_identity` returns first in this process, whose modules stay as they are."""
     return sources_identity()
 
 
 def folder_identity(folder: str) -> str:
-    """What differs as soon as a source file below ``folder`` does."""
+    """Returns what differs as soon as a source file below ``folder`` does."""
     found: list[tuple[str, int, int]] = []
     _collect(folder, found, [])
     return ascii(sorted(found))
@@ -99,10 +99,10 @@ def _collect(folder: str, found: list[tuple[str, int, int]], seen: list[str]) ->
 
 
 def python_build() -> str:
-    """All that identifies the running Python."""
+    """Returns all that identifies the running Python."""
     return f"{sys.implementation.name} {sys.version} {sys.platform}"
 
 
 def python_version() -> str:
-    """The version of the running Python, as in ``3.11.7``."""
+    """Returns the version of the running Python, as in ``3.11.7``."""
     return sys.version.split()[0]

@@ -49,7 +49,7 @@ _disabled = frozenset(ACCELERATIONS if _named == ["1"] else _named)
 
 
 def enabled(name: str) -> bool:
-    """Whether the acceleration ``name`` may be used."""
+    """Returns whether the acceleration ``name`` may be used."""
     return name not in _disabled
 
 

@@ -22,13 +22,13 @@ _FOREIGN_BITS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> str | None:
-    """The folder, made if it is not there; ``None`` where there is none that this user alone can write to."""
+    """Returns the folder, made if it is not there; ``None`` where there is none that this user alone can write to."""
     folder = _named_folder()
     return None if folder is None else private_folder(folder)
 
 
 def private_folder(folder: str) -> str | None:
-    """``folder``, made if it is not there; ``None`` where others than this user can write to it."""
+    """Returns ``folder``, made if it is not there; ``None`` where others than this user can write to it."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)
@@ -38,7 +38,7 @@ def private_folder(folder: str) -> str | None:
 
 
 def is_private(path: str) -> bool:
-    """Whether ``path`` is a file that this user alone can have written."""
+    """Returns whether ``path`` is a file that this user alone can have written."""
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
@@ -61,7 +61,7 @@ def _named_folder() -> str | None:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Whether only the user who runs this process can have written a file."""
+    """Returns whether only the user who runs this process can have written a file."""
     # Files on Windows have no owner of this kind; a home directory there is its user's alone.
     if sys.platform == "win32":
         return True
@@ -69,8 +69,8 @@ def _is_private(status: os.stat_result) -> bool:
 
 
 def read_private(path: str) -> bytes | None:
-    """What :func:`write_private` has put into a file; ``None`` when there is no such file, it is damaged, or others
-    could have written it."""
+    """Returns what :func:`write_private` has put into a file; ``None`` when there is no such file, it is damaged, or
+    others could have written it."""
     try:
         with open(path, "rb", opener=_open_without_waiting) as stream:
             status = os.fstat(stream.fileno())
@@ -109,7 +109,7 @@ def write_private(path: str, data: bytes) -> bool:
 
 
 def digest(*parts: str | bytes) -> str:
-    """A text that differs where one of the parts does."""
+    """Returns a text that differs where one of the parts does."""
     try:
         # That is where hashlib has it from, which loads OpenSSL first.
         from _blake2 import blake2b  # deferred: start-up
@@ -125,11 +125,11 @@ def digest(*parts: str | bytes) -> str:
 
 
 def sealed(data: bytes) -> bytes:
-    """``data`` with a checksum, which reveals damage."""
+    """Returns ``data`` with a checksum, which reveals damage."""
     return zlib.crc32(data).to_bytes(4, "little") + data
 
 
 def unsealed(stored: bytes) -> bytes | None:
-    """What was :func:`sealed`; ``None`` when it has been damaged."""
+    """Returns what was :func:`sealed`; ``None`` when it has been damaged."""
     data = stored[4:]
     return data if len(stored) >= 4 and zlib.crc32(data).to_bytes(4, "little") == stored[:4] else None

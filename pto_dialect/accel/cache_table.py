@@ -16,8 +16,8 @@ from pto_dialect.accel.cache import cache_folder, read_private, write_private
 
 
 def table_file(name: str) -> str | None:
-    """Where this Python keeps a table of values that depend on its version and on how it compiles; ``None`` without a
-    cache folder."""
+    """Returns where this Python keeps a table of values that depend on its version and on how it compiles; ``None``
+    without a cache folder."""
     tag = sys.implementation.cache_tag
     folder = cache_folder()
     if tag is None or folder is None:
@@ -26,7 +26,8 @@ def table_file(name: str) -> str | None:
 
 
 def table_for(name: str, versions: tuple[tuple[int, int], tuple[int, int]], most_bytes: int) -> CacheTable | None:
-    """The table in :func:`table_file` for a Python from the first to the last of ``versions``, else ``None``."""
+    """Returns the table in :func:`table_file` for a Python from the first to the last of ``versions``, else
+    ``None``."""
     known = enabled(f"{name}-code") and versions[0] <= sys.version_info[:2] <= versions[1]
     path = table_file(name) if known else None
     return None if path is None else CacheTable(path, most_bytes)
@@ -46,7 +47,7 @@ class CacheTable:
         self._decoded: dict[Any, Any] = {}
 
     def get(self, key: Any) -> Any:
-        """The value of ``key``, ``None`` where there is none."""
+        """Returns the value of ``key``, ``None`` where there is none."""
         value = self._decoded.get(key)
         if value is None:
             if self._stored is None:
@@ -61,7 +62,7 @@ class CacheTable:
         self.added[key] = self._decoded[key] = value
 
     def read(self) -> dict[Any, bytes]:
-        """The encoded values in the file now; nothing when it is damaged or holds something else."""
+        """Returns the encoded values in the file now; nothing when it is damaged or holds something else."""
         data = read_private(self.path)
         stored = None if data is None else _decode(data)
         return stored if type(stored) is dict else {}
@@ -75,7 +76,7 @@ class CacheTable:
 
 
 def _decode(data: Any) -> Any:
-    """The value of ``data``; ``None`` where it is no encoded value."""
+    """Returns the value of ``data``; ``None`` where it is no encoded value."""
     try:
         return marshal.loads(data)
     except (EOFError, TypeError, ValueError):

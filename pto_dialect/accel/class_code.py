@@ -44,11 +44,11 @@ class CachedCode:
         builtins.exec(self._code(text, "exec"), globals, locals)
 
     def eval(self, text: str, globals: dict[str, Any]) -> Any:
-        """The value of an expression."""
+        """Returns the value of an expression."""
         return builtins.eval(self._code(text, "eval"), globals)
 
     def compile(self, text: str, file: str, mode: str) -> CodeType:
-        """The code of a text; raises ``SyntaxError`` for what is none."""
+        """Returns the code of a text; raises ``SyntaxError`` for what is none."""
         if file != _FILE:
             return builtins.compile(text, file, mode, dont_inherit=True)
         return self._code(text, mode)
@@ -103,7 +103,7 @@ def cached_class_code() -> Iterator[None]:
 
 
 def _inspection(inspect: ModuleType) -> ModuleType:
-    """The module ``inspect`` for ``dataclasses``, which describes classes with signatures.
+    """Returns the module ``inspect`` for ``dataclasses``, which describes classes with signatures.
 
     The signature of a class without functions of its own is that of ``object``, which ``inspect`` reads from a text
     with ``tokenize``. The expressions of ``tokenize`` differ from process to process, so their code cannot be cached.
@@ -118,7 +118,7 @@ def _inspection(inspect: ModuleType) -> ModuleType:
 
 
 def _takes_nothing(cls: type) -> bool:
-    """Whether the signature of ``cls`` is that of ``object``, as ``inspect`` finds it."""
+    """Returns whether the signature of ``cls`` is that of ``object``, as ``inspect`` finds it."""
     return (
         cls.__init__ is object.__init__
         and cls.__new__ is object.__new__

@@ -67,7 +67,7 @@ class CachedLoader(SourceFileLoader):
         self._code = code
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """The code, kept until the module is executed."""
+        """Returns the code, kept until the module is executed."""
         code, self._code = self._code, None
         return super().get_code(fullname) if code is None else code
 
@@ -100,7 +100,7 @@ class GroupFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """How to load a module; ``None`` leaves it to the next finder."""
+        """Returns how to load a module; ``None`` leaves it to the next finder."""
         if name in ROOTS:
             _, modules = _stored_group(_group_file(self.command, name))
             self._modules.update(modules)
@@ -145,20 +145,21 @@ class GroupFinder:
 
 
 def _folders(path: str, is_package: bool) -> list[str]:
-    """The folder of a source and, if it is a package's, the folder that has the package; the last one is where Python
-    has looked for the module."""
+    """Returns the folder of a source and, if it is a package's, the folder that has the package; the last one is where
+    Python has looked for the module."""
     own = os.path.dirname(path)
     return [own, os.path.dirname(own)] if is_package else [own]
 
 
 def _group_file(command: str, root: str) -> str | None:
-    """Where the group of a root is. Which modules it brings depends on the command, and on the environment."""
+    """Returns where the group of a root is. Which modules it brings depends on the command, and on the environment."""
     environment = zlib.crc32(f"{sys.prefix}\0{__file__}".encode(errors="surrogateescape"))
     return table_file(f"{_PREFIX}{environment:08x}-{command}-{root}")
 
 
 def _stored_group(file: str | None) -> Group:
-    """The modules of a group by name; none if a source differs from what it was, or the file is something else."""
+    """Returns the modules of a group by name; none if a source differs from what it was, or the file is something
+    else."""
     data = None if file is None else read_private(file)
     if data is None:
         return {}, {}
@@ -196,7 +197,7 @@ def _group(names: list[str]) -> Group:
 
 
 def _is_in_package(spec: ModuleSpec) -> bool:
-    """Whether Python finds a module in one folder only, that of its package."""
+    """Returns whether Python finds a module in one folder only, that of its package."""
     if not isinstance(spec.loader, SourceFileLoader) or spec.origin is None or not spec.parent:
         return False
     package = sys.modules.get(spec.name.rpartition(".")[0])

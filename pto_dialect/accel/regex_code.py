@@ -33,7 +33,7 @@ class CachedExpressions:
         self.original = compiler.compile
 
     def __call__(self, pattern: Any, flags: int = 0) -> Any:
-        """The compiled expression; raises ``re.error`` for what is none."""
+        """Returns the compiled expression; raises ``re.error`` for what is none."""
         if type(pattern) not in (str, bytes) or flags & self.compiler.SRE_FLAG_DEBUG or _is_of_this_process(pattern):
             return self.original(pattern, flags)
         # Without the type, -bb would refuse to compare bytes with text of the same hash.
@@ -52,7 +52,7 @@ class CachedExpressions:
     def _parts(
         self, pattern: str | bytes, flags: int
     ) -> tuple[int, list[int], int, dict[str, int], tuple[str | None, ...]]:
-        """What the original hands on: flags, code, number of groups, numbers by name and names by number."""
+        """Returns what the original hands on: flags, code, number of groups, numbers by name and names by number."""
         parsed = self.compiler._parser.parse(pattern, flags)
         code = [int(number) for number in self.compiler._code(parsed, flags)]
         state = parsed.state
@@ -63,7 +63,7 @@ class CachedExpressions:
 
 
 def _is_of_this_process(pattern: str | bytes) -> bool:
-    """Whether the expression differs from process to process: that of ``tokenize`` joins a set."""
+    """Returns whether the expression differs from process to process: that of ``tokenize`` joins a set."""
     tokenize = sys.modules.get("tokenize")
     return tokenize is not None and pattern == getattr(tokenize, "PseudoToken", None)
 

@@ -179,7 +179,7 @@ class AbstractInterpreter(Generic[M]):
         return OperationPlan(op, position, operands, results, None, result if results else None, taken)
 
     def _visitor(self, op: Operation) -> Callable[[AbstractInterpreter[M], Operation], None] | None:
-        """The visit method of an operation with regions or control flow; ``None`` for others."""
+        """Returns the visit method of an operation with regions or control flow; ``None`` for others."""
         handler = _HANDLERS.get(op.name)
         if handler is not None:
             return handler
@@ -224,7 +224,7 @@ class AbstractInterpreter(Generic[M]):
                 state.values[id(result)] = fresh_unknown(result, self.execution)
 
     def handle_value(self, op: Operation, result: SSAValue, operands: tuple[AbstractValue, ...]) -> AbstractValue:
-        """The value of a buffer, view or pointer; equal handles have equal values."""
+        """Returns the value of a buffer, view or pointer; equal handles have equal values."""
         if isinstance(op, (TReshapeOp, BitcastOp)):
             return operands[0]
         value = pointer_value(op, result.type, operands)
@@ -475,7 +475,7 @@ class AbstractInterpreter(Generic[M]):
 
 
 def _strip_negation(number: AbstractValue) -> tuple[AbstractValue, bool]:
-    """The condition below a negation, and whether there is a negation."""
+    """Returns the condition below a negation, and whether there is a negation."""
     if isinstance(number, tuple) and number[0] == "not":
         return number[1], True  # pyright: ignore[reportReturnType]
     return number, False

@@ -36,11 +36,11 @@ class Domain(Protocol):
     transfer function."""
 
     def is_relevant(self, op: Operation) -> bool:
-        """Whether an operation without regions may change the state; independent of where it is executed."""
+        """Returns whether an operation without regions may change the state; independent of where it is executed."""
         ...
 
     def relevant_operands(self, op: Operation) -> Iterable[SSAValue]:
-        """The operands of a relevant operation whose values the transfer function reads."""
+        """Returns the operands of a relevant operation whose values the transfer function reads."""
         ...
 
     def copy(self) -> Self:
@@ -48,12 +48,12 @@ class Domain(Protocol):
         ...
 
     def key(self) -> Hashable:
-        """A key that is equal for states with the same future."""
+        """Returns a key that is equal for states with the same future."""
         ...
 
     def transfer(self, step: Step, is_must: bool) -> bool:
-        """The transfer function: applies an operation. Returns False where execution cannot continue. ``is_must``:
-        every execution reaches this step."""
+        """Returns the transfer function: applies an operation. Returns False where execution cannot continue.
+        ``is_must``: every execution reaches this step."""
         ...
 
     def finish(self, is_must: bool) -> None:
@@ -86,17 +86,17 @@ class AbstractState(Generic[M]):
     passed: list[AbstractValue] = field(default_factory=list)
 
     def fork(self) -> AbstractState[M]:
-        """A copy with the same history."""
+        """Returns a copy with the same history."""
         return AbstractState(
             self.domain.copy(), dict(self.values), dict(self.decisions), dict(self.path_dependent), self.passed
         )
 
     def value_of(self, value: SSAValue) -> AbstractValue:
-        """The abstract value of an SSA value."""
+        """Returns the abstract value of an SSA value."""
         return self.value_by_id(id(value))
 
     def value_by_id(self, value: int) -> AbstractValue:
-        """The abstract value of the SSA value with this ``id``."""
+        """Returns the abstract value of the SSA value with this ``id``."""
         known = self.values.get(value)
         return (value,) if known is None else known
 
@@ -149,7 +149,7 @@ def join_states(group: list[AbstractState[M]]) -> list[AbstractState[M]]:
 
 
 def _fully_decided(states: list[AbstractState[M]]) -> list[Symbolic]:
-    """The conditions all of whose choices occur in the states."""
+    """Returns the conditions all of whose choices occur in the states."""
     result: dict[Symbolic, set[int]] = {}
     for state in states:
         for condition, decision in state.decisions.items():

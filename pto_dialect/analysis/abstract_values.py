@@ -36,7 +36,7 @@ _COMPARISONS = {condition: holds for holds, condition, negated in _PREDICATES.va
 
 
 def evaluate_comparison(condition: str, a: int, b: int) -> int | None:
-    """The truth value of a normalized comparison of integers; ``None`` for other names."""
+    """Returns the truth value of a normalized comparison of integers; ``None`` for other names."""
     holds = _COMPARISONS.get(condition)
     return None if holds is None else int(holds(a, b))
 
@@ -45,7 +45,7 @@ _NEGATION = "arith.xori"
 
 
 def negated_operand(op: Operation) -> SSAValue | None:
-    """The truth value that ``op`` negates, as an exclusive or with the constant true does; ``None`` for other
+    """Returns the truth value that ``op`` negates, as an exclusive or with the constant true does; ``None`` for other
     operations."""
     match [*op.operands]:
         # By name, as in the table of arithmetic: no role marks bitwise operations.
@@ -56,7 +56,7 @@ def negated_operand(op: Operation) -> SSAValue | None:
 
 
 def fresh_unknown(source: object, instance: int) -> Symbolic:
-    """A fresh symbol for the result of execution number ``instance`` of an operation."""
+    """Returns a fresh symbol for the result of execution number ``instance`` of an operation."""
     return ("new", id(source), instance)
 
 
@@ -95,11 +95,11 @@ class ExpressionTable:
         self._known: dict[Symbolic, InternedExpression] = {}
 
     def intern(self, number: AbstractValue) -> AbstractValue:
-        """The integer itself, or the interned expression."""
+        """Returns the integer itself, or the interned expression."""
         return number if isinstance(number, (int, InternedExpression)) else self.intern_parts(number)
 
     def intern_parts(self, parts: Symbolic) -> InternedExpression:
-        """The interned expression of ``parts``."""
+        """Returns the interned expression of ``parts``."""
         known = self._known.get(parts)
         if known is None:
             known = self._known[parts] = InternedExpression(parts)
@@ -107,7 +107,7 @@ class ExpressionTable:
 
 
 def unknown_leaves(number: AbstractValue) -> frozenset[tuple[int, int]]:
-    """The symbols in a value: each an operation and the number of its execution."""
+    """Returns the symbols in a value: each an operation and the number of its execution."""
     if isinstance(number, InternedExpression) and number.leaves is not None:
         return number.leaves
     leaves: set[tuple[int, int]] = set()
@@ -131,8 +131,8 @@ def unknown_leaves(number: AbstractValue) -> frozenset[tuple[int, int]]:
 
 
 def evaluate(op: Operation, operands: list[AbstractValue], instance: int) -> AbstractValue:
-    """The abstract value of the first result of a scalar operation; ``instance`` distinguishes executions of one
-    operation."""
+    """Returns the abstract value of the first result of a scalar operation; ``instance`` distinguishes executions of
+    one operation."""
     name = op.name
     if has_role(op, Role.CONSTANT):
         known = constant_of(op.results[0])
@@ -165,7 +165,7 @@ def _negate(number: AbstractValue) -> AbstractValue:
 
 
 def pointer_value(op: Operation, type_: Attribute, operands: tuple[AbstractValue, ...]) -> AbstractValue | None:
-    """The value of a pointer that is made from an integer or another pointer; ``None`` for other operations."""
+    """Returns the value of a pointer that is made from an integer or another pointer; ``None`` for other operations."""
     if has_role(op, Role.ADDRESS):
         (source,) = operands
         return ("at", type_.space, source) if isinstance(type_, PtrType) and isinstance(source, int) else source
@@ -175,7 +175,7 @@ def pointer_value(op: Operation, type_: Attribute, operands: tuple[AbstractValue
 
 
 def offset_pointer(base: AbstractValue, distance: AbstractValue, type_: PtrType) -> AbstractValue | None:
-    """The address ``distance`` elements after ``base``, a pointer of ``type_``; ``None`` where the distance is
+    """Returns the address ``distance`` elements after ``base``, a pointer of ``type_``; ``None`` where the distance is
     unknown."""
     size = byte_width(type_.element)
     if isinstance(base, int) or not isinstance(distance, int) or size is None:

@@ -13,7 +13,7 @@ from .type_facts import element_type, space_of
 
 
 def describe_space(type_: Attribute) -> str:
-    """The memory space of ``type_`` as text for messages."""
+    """Returns the memory space of ``type_`` as text for messages."""
     return space_of(type_) or "a memref without an address space"
 
 
@@ -24,14 +24,15 @@ def element_bytes(type_: Attribute) -> int | None:
 
 
 def element_bits(type_: Attribute) -> int | None:
-    """Bits of one logical element of a pointer or memref; a packed pair of 4-bit floats counts as two."""
+    """Returns the bits of one logical element of a pointer or memref; a packed pair of 4-bit floats counts as two."""
     element = element_type(type_)
     bits = None if element is None else bit_width(element)
     return 4 if isinstance(element, (F4E1M2x2Type, F4E2M1x2Type)) else bits
 
 
 def address_of(value: SSAValue, depth: int = 8) -> int | None:
-    """The constant byte address of a pointer, through casts and constant offsets; ``None`` where it is unknown."""
+    """Returns the constant byte address of a pointer, through casts and constant offsets; ``None`` where it is
+    unknown."""
     op = value.owner
     if not isinstance(op, Operation) or depth == 0:
         return None

@@ -63,7 +63,7 @@ def _scale(one: AffineExpr, factor: int) -> AffineExpr:
 
 
 def _multiply(parts: Sequence[AffineExpr]) -> AffineExpr | None:
-    """The product of an expression and a constant; ``None`` for other products, and for constants of more than
+    """Returns the product of an expression and a constant; ``None`` for other products, and for constants of more than
     ``WIDEST`` bits, which repeated squaring would produce."""
     one, other = parts if parts[1].constant_value is not None else reversed(parts)
     if other.constant_value is None:
@@ -105,14 +105,14 @@ class AffineAnalysis:
         """Interned terms: comparing nested terms structurally takes exponential time."""
 
     def expression_of(self, value: SSAValue, depth: int = _DEPTH) -> AffineExpr:
-        """The affine expression of ``value``."""
+        """Returns the affine expression of ``value``."""
         known = self._expressions.get(value)
         if known is None:
             known = self._expressions[value] = self._compute(value, depth)
         return known
 
     def sources(self, term: Term) -> frozenset[SSAValue]:
-        """The unknown values that a term depends on."""
+        """Returns the unknown values that a term depends on."""
         known = self._sources.get(term)
         if known is None:
             parts = [self.sources(inner) for part in term if isinstance(part, AffineExpr) for inner, _ in part.terms]
@@ -141,7 +141,7 @@ class AffineAnalysis:
         return AffineExpr(0, frozenset({(self._terms.setdefault(term, term), 1)}))
 
     def _remainder_of(self, parts: Sequence[AffineExpr]) -> AffineExpr | None:
-        """The remainder of a division by a constant, where all possible dividends have the same one."""
+        """Returns the remainder of a division by a constant, where all possible dividends have the same one."""
         divisor = parts[1].constant_value
         if divisor is None or divisor <= 0 or not self.is_non_negative(parts[0]):
             return None
@@ -151,7 +151,7 @@ class AffineAnalysis:
     # ------------------------------------------------------------ divisibility
 
     def remainder(self, one: AffineExpr, modulus: int, depth: int = _DEPTH) -> int | None:
-        """A natural number ``one`` modulo ``modulus``; ``None`` where it is not constant."""
+        """Returns a natural number ``one`` modulo ``modulus``; ``None`` where it is not constant."""
         total = one.constant
         for term, factor in one.terms:
             common = modulus // gcd(factor, modulus)
@@ -191,7 +191,7 @@ class AffineAnalysis:
         return None if divisor is None or divisor <= 0 else (parts[0], divisor)
 
     def is_non_negative(self, one: AffineExpr, depth: int = _DEPTH) -> bool:
-        """Whether an expression must be at least 0; expressions do not wrap around."""
+        """Returns whether an expression must be at least 0; expressions do not wrap around."""
         return one.constant >= 0 and all(
             factor > 0 and depth > 0 and self._is_non_negative_term(term, depth - 1) for term, factor in one.terms
         )

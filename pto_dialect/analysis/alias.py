@@ -29,20 +29,20 @@ class Alias(Enum):
     UNKNOWN = "unknown"
 
     def join(self, other: Alias) -> Alias:
-        """The most exact fact that holds where either one holds: on two control-flow paths."""
+        """Returns the most exact fact that holds where either one holds: on two control-flow paths."""
         if self is other:
             return self
         return Alias.UNKNOWN if Alias.UNKNOWN in (self, other) else Alias.MAY
 
     def meet(self, other: Alias) -> Alias | None:
-        """The fact that two sound analyses give together; ``None`` where they contradict each other, which only
+        """Returns the fact that two sound analyses give together; ``None`` where they contradict each other, which only
         unreachable code allows."""
         if self.covers(other):
             return other
         return self if other.covers(self) else None
 
     def covers(self, other: Alias) -> bool:
-        """Whether this fact is true wherever ``other`` is."""
+        """Returns whether this fact is true wherever ``other`` is."""
         return self.join(other) is self
 
     @property
@@ -81,11 +81,11 @@ class Pointees(Generic[T]):
         return cls(frozenset(), True)
 
     def join(self, other: Pointees[T]) -> Pointees[T]:
-        """What either of two handles may point to."""
+        """Returns what either of two handles may point to."""
         return Pointees(self.objects | other.objects, self.is_open or other.is_open)
 
     def must(self) -> Must[T] | None:
-        """The object, where there is exactly one."""
+        """Returns the object, where there is exactly one."""
         if self.is_open or len(self.objects) != 1:
             return None
         return Must(next(iter(self.objects)))
@@ -108,13 +108,13 @@ class Pointees(Generic[T]):
 
 
 def is_passed_on(handle: SSAValue, keeps_to_itself: Callable[[Operation], bool]) -> bool:
-    """Whether another value may refer to the memory of ``handle``: some user is not in ``keeps_to_itself``, such as a
-    loop that carries it, a terminator that yields it, a select or a view."""
+    """Returns whether another value may refer to the memory of ``handle``: some user is not in ``keeps_to_itself``,
+    such as a loop that carries it, a terminator that yields it, a select or a view."""
     return not all(keeps_to_itself(use.operation) for use in handle.uses)
 
 
 def joined(pointees: Iterable[Pointees[T]]) -> Pointees[T]:
-    """What any of several handles may point to; unknown for no handles."""
+    """Returns what any of several handles may point to; unknown for no handles."""
     result: Pointees[T] | None = None
     for one in pointees:
         result = one if result is None else result.join(one)

@@ -19,7 +19,7 @@ Assumption = dict[int, int]
 
 
 def evaluate_under(number: AbstractValue, values: Mapping[int, int]) -> AbstractValue:
-    """The value under an assumption; ``number`` itself where the assumption does not determine it."""
+    """Returns the value under an assumption; ``number`` itself where the assumption does not determine it."""
     return _evaluate(number, values, _DEPTH, {}) if values else number
 
 
@@ -76,7 +76,7 @@ def zero_trip_assumptions(numbers: Iterable[SSAValue], opened: Iterable[LoopBoun
 
 
 def _zero_trip_assumption(low: int, high: AbstractValue, sources: set[int]) -> Assumption | None:
-    """The largest of some small values with which a loop from ``low`` to ``high`` has no iteration."""
+    """Returns the largest of some small values with which a loop from ``low`` to ``high`` has no iteration."""
     for value in sorted({low + 1, low, 0}, reverse=True):
         assumed = dict.fromkeys(sources, value)
         end = evaluate_under(high, assumed)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
-    """The constant ``value``; ``None`` where it is not a constant, or beyond ``depth`` operations."""
+    """Returns the constant ``value``; ``None`` where it is not a constant, or beyond ``depth`` operations."""
     op: Any = value.owner
     # Compares classes: ``Block`` has no subclasses, and ``isinstance`` is slower on a path taken for every index.
     if type(op) is Block or depth == 0:
@@ -45,7 +45,7 @@ def constant_of(value: SSAValue, depth: int = 8) -> int | float | None:
 
 
 def _wrapped(number: int, value: SSAValue) -> int:
-    """``number`` wrapped to the signed range of the value's integer type."""
+    """Returns ``number`` wrapped to the signed range of the value's integer type."""
     if not isinstance(value.type, IntegerType):
         return number
     width = value.type.width.data
@@ -54,7 +54,7 @@ def _wrapped(number: int, value: SSAValue) -> int:
 
 
 def trip_count(first: object, last: object, step: object) -> int | None:
-    """How often a loop with these bounds runs; ``None`` for bounds that are no integers, or a step that is not
+    """Returns how often a loop with these bounds runs; ``None`` for bounds that are no integers, or a step that is not
     positive."""
     if isinstance(first, int) and isinstance(last, int) and isinstance(step, int) and step > 0:
         return max(0, -(-(last - first) // step))
@@ -62,17 +62,18 @@ def trip_count(first: object, last: object, step: object) -> int | None:
 
 
 def _bounds(loop: ForOp) -> list[int | float | None]:
-    """The constants among the bounds and the step of a loop. Unverified loops may lack operands."""
+    """Returns the constants among the bounds and the step of a loop. Unverified loops may lack operands."""
     return [constant_of(value) for value in loop.operands[:3]]
 
 
 def constant_trip_count(loop: ForOp) -> int | None:
-    """How often ``loop`` runs; ``None`` where the text does not say it."""
+    """Returns how often ``loop`` runs; ``None`` where the text does not say it."""
     bounds = _bounds(loop)
     return trip_count(*bounds) if len(bounds) == 3 and not is_read_unsigned(loop) else None
 
 
 def is_read_unsigned(loop: ForOp) -> bool:
-    """Whether a loop reads a negative constant as a large bound, because it compares bounds as unsigned numbers."""
+    """Returns whether a loop reads a negative constant as a large bound, because it compares bounds as unsigned
+    numbers."""
     negative = [isinstance(one, int) and one < 0 for one in _bounds(loop)]
     return is_unsigned(loop) and any(negative[:2])

@@ -47,7 +47,7 @@ def _is_product(op: Operation) -> bool:
 
 
 def _alternate(accumulator: SSAValue, ops: list[Operation]) -> bool:
-    """Whether ``ops``, in the order of the text, find the flag as each of them requires, in every iteration."""
+    """Returns whether ``ops``, in the order of the text, find the flag as each of them requires, in every iteration."""
     changing = [op for op in ops if unit_check(op) != "check_only"]
     block = changing[0].parent if changing else None
     if block is None or any(op.parent is not block for op in changing) or not _move_all(accumulator, ops):
@@ -62,7 +62,7 @@ def _alternate(accumulator: SSAValue, ops: list[Operation]) -> bool:
 
 
 def _move_all(accumulator: SSAValue, ops: list[Operation]) -> bool:
-    """Whether the operations of an accumulator all move the same elements of it."""
+    """Returns whether the operations of an accumulator all move the same elements of it."""
     if isinstance(accumulator.type, TileBufType):
         return _has_fixed_region(accumulator) and all(_fills(op, accumulator.type) for op in ops if _is_product(op))
     sizes = {_sizes(op) for op in ops}
@@ -74,7 +74,7 @@ def _has_fixed_region(accumulator: SSAValue) -> bool:
 
 
 def _fills(op: Operation, whole: TileBufType) -> bool:
-    """Whether a product computes all valid elements of its destination."""
+    """Returns whether a product computes all valid elements of its destination."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     left, right = (groups.get(one) or groups.get(other) for one, other in (("lhs", "a"), ("rhs", "b")))

@@ -18,8 +18,8 @@ MX_LAYOUTS: Final = ("mx_a_zz", "mx_b_nn")
 
 
 def inferred_layout(view: SSAValue) -> str | None:
-    """The block layout that all loads of a view of scales require, from the matrix tiles they fill; ``None`` where they
-    disagree.
+    """Returns the block layout that all loads of a view of scales require, from the matrix tiles they fill; ``None``
+    where they disagree.
 
     A single row of scales is contiguous.
     """

@@ -25,8 +25,8 @@ ConditionId = int
 
 
 def case_index(switch: Operation, number: AbstractValue) -> AbstractValue:
-    """The index of the region of ``scf.index_switch`` that a known value selects, 0 where no case matches; a condition
-    for unknown values."""
+    """Returns the index of the region of ``scf.index_switch`` that a known value selects, 0 where no case matches; a
+    condition for unknown values."""
     if not isinstance(number, int):
         return ("case", number)
     cases = switch.properties["cases"]
@@ -61,13 +61,13 @@ class PathConditions:
             self.last_uses[shape] = max(self.last_uses.get(shape, 0), NEVER if self._is_forwarded(value) else end)
 
     def last_use(self, op: Operation) -> int:
-        """The position of the last operation that may read the condition of ``op`` again."""
+        """Returns the position of the last operation that may read the condition of ``op`` again."""
         condition = _condition_of(op)
         assert condition is not None
         return self.last_uses.get(self.id_of(condition), NEVER)
 
     def id_of(self, value: SSAValue, depth: int = _DEPTH) -> ConditionId:
-        """An id that is equal for conditions that may be equal: the same arithmetic on the same values."""
+        """Returns an id that is equal for conditions that may be equal: the same arithmetic on the same values."""
         result = self.ids.get(value)
         if result is None:
             op = value.owner
@@ -108,7 +108,7 @@ class PathConditions:
         return outermost
 
     def _loop_ends(self, function: Operation) -> dict[Operation, int]:
-        """The position of the last operation inside each outermost loop."""
+        """Returns the position of the last operation inside each outermost loop."""
         ends: dict[Operation, int] = {}
         for op, number in self.positions.items():
             loop = self._outermost_loop(op)
@@ -118,7 +118,7 @@ class PathConditions:
 
 
 def _condition_of(op: Operation) -> SSAValue | None:
-    """The operand that selects what ``op`` executes or returns; ``None`` for other operations."""
+    """Returns the operand that selects what ``op`` executes or returns; ``None`` for other operations."""
     name = _CONDITION_OPERANDS.get(op.name)
     return None if name is None else named(op, name)
 

@@ -27,19 +27,19 @@ _COMMUNICATION_PREFIXES = ("pto.comm.", "pto.cmo.", "pto.fence.")
 
 
 def has_flags(operations: Iterable[Operation]) -> bool:
-    """Whether the operations include flags or locks; the program then synchronizes its pipes itself."""
+    """Returns whether the operations include flags or locks; the program then synchronizes its pipes itself."""
     return any(
         (has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER)) or has_role(op, Role.LOCK) for op in operations
     )
 
 
 def pipe_barriers(operations: Iterable[Operation]) -> list[Operation]:
-    """The pipe barriers among the operations."""
+    """Returns the pipe barriers among the operations."""
     return [op for op in operations if _is_barrier(op)]
 
 
 def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
-    """Whether the program with these operations synchronizes its pipes itself."""
+    """Returns whether the program with these operations synchronizes its pipes itself."""
     if has_flags(operations):
         return True
     barriers = pipe_barriers(operations)
@@ -51,7 +51,7 @@ def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
 
 
 def is_closing_barrier(barrier: Operation) -> bool:
-    """Whether a barrier is on all pipes, and at the end of the program or next to communication."""
+    """Returns whether a barrier is on all pipes, and at the end of the program or next to communication."""
     if named_pipe(barrier.attributes.get("pipe")) is not Pipe.ALL:
         return False
     if _is_beside_communication(barrier):
@@ -65,7 +65,7 @@ def _is_barrier(op: Operation) -> bool:
 
 
 def _does_work(op: Operation) -> bool:
-    """Whether an operation executes on a pipe; operations of other dialects do so if they are calls."""
+    """Returns whether an operation executes on a pipe; operations of other dialects do so if they are calls."""
     if not isinstance(op, PtoOp):
         return has_role(op, Role.CALL)
     return op_spec(type(op)).effect not in _IDLE and pipe_of(op) is not None and not _is_barrier(op)
@@ -76,7 +76,7 @@ def _communicates(op: Operation) -> bool:
 
 
 def _is_beside_communication(barrier: Operation) -> bool:
-    """Whether the adjacent operation before or after the barrier in its block is communication."""
+    """Returns whether the adjacent operation before or after the barrier in its block is communication."""
     before, after = barrier.prev_op, barrier.next_op
     while before is not None and not _is_work_or_communication(before):
         before = before.prev_op
@@ -90,8 +90,8 @@ def _is_work_or_communication(op: Operation) -> bool:
 
 
 def _work_around(barrier: Operation) -> tuple[set[Pipe | None], set[Pipe | None]]:
-    """The pipes that execute between the previous barrier and this one, and those that execute after it, on the same
-    core."""
+    """Returns the pipes that execute between the previous barrier and this one, and those that execute after it, on the
+    same core."""
     before, after = set[Pipe | None](), set[Pipe | None]()
     function = enclosing(barrier, Role.FUNCTION)
     section, reached = section_around(barrier), False

@@ -16,7 +16,7 @@ def compute_slice(
     is_relevant: Callable[[Operation], bool],
     relevant_operands: Callable[[Operation], Iterable[SSAValue]],
 ) -> tuple[set[Operation], set[Operation]]:
-    """The slice, and the subset of relevant operations and their ancestors.
+    """Returns the slice, and the subset of relevant operations and their ancestors.
 
     ``relevant_operands`` returns the operands of a relevant operation whose values matter. Calls are relevant, with all
     operands.

@@ -37,18 +37,18 @@ The class of an operation states what it does, see ``action_of``.
 
 
 def action_of(op: Operation) -> QueueAction | None:
-    """What ``op`` does on a queue; ``None`` for operations without a queue."""
+    """Returns what ``op`` does on a queue; ``None`` for operations without a queue."""
     return op_spec(type(op)).queue if is_pto(op) else None
 
 
 def is_pop(op: Operation) -> bool:
-    """True for operations that take an entry out of a queue."""
+    """Returns True for operations that take an entry out of a queue."""
     action = action_of(op)
     return action is not None and action.role == "pop"
 
 
 def is_push(op: Operation) -> bool:
-    """True for operations that put an entry into a queue."""
+    """Returns True for operations that put an entry into a queue."""
     action = action_of(op)
     return action is not None and action.role == "push"
 
@@ -63,12 +63,12 @@ LOWERED_QUEUE_ID = "__pto.frontend_id"
 
 
 def lowered_queue_id(init: Operation) -> int | None:
-    """The id of a queue with a handle before lowering, if stated."""
+    """Returns the id of a queue with a handle before lowering, if stated."""
     return integer_attribute(init, LOWERED_QUEUE_ID)
 
 
 def initialization_of_handle(op: Operation) -> Operation | None:
-    """The initialization that defines the queue handle of ``op``; ``None`` where it has none."""
+    """Returns the initialization that defines the queue handle of ``op``; ``None`` where it has none."""
     value = find(op, "pipe_handle")
     if not isinstance(value, OpResult):
         return None
@@ -77,20 +77,20 @@ def initialization_of_handle(op: Operation) -> Operation | None:
 
 
 def entry(op: Operation) -> SSAValue | None:
-    """The tile or view that ``op`` transfers, binds or returns."""
+    """Returns the tile or view that ``op`` transfers, binds or returns."""
     if op.results and isinstance(op.results[0].type, (TileBufType, TensorViewType)):
         return op.results[0]
     return find(op, "tile") or find(op, "entry")
 
 
 def has_handle(init: Operation) -> bool:
-    """Whether a queue is identified by its handle rather than by an id."""
+    """Returns whether a queue is identified by its handle rather than by an id."""
     action = action_of(init)
     return action is not None and action.core is None
 
 
 def uses_global_memory(init: Operation, arch: str) -> bool:
-    """Whether the entries of a queue are stored in global memory, so that the receiver loads a tile it pops."""
+    """Returns whether the entries of a queue are stored in global memory, so that the receiver loads a tile it pops."""
     if has_handle(init):
         return find(init, "gm_addr") is not None
     if find(init, "gm_slot_tensor") is not None:
@@ -99,13 +99,13 @@ def uses_global_memory(init: Operation, arch: str) -> bool:
 
 
 def is_freed_by_pop(init: Operation, arch: str) -> bool:
-    """Whether popping a tile frees its slot: the tile is loaded into a local slot, where it stays until a later pop
-    loads another one. ``tfree`` then applies to views of slots only."""
+    """Returns whether popping a tile frees its slot: the tile is loaded into a local slot, where it stays until a later
+    pop loads another one. ``tfree`` then applies to views of slots only."""
     return arch == "a2a3" and uses_global_memory(init, arch)
 
 
 def queue_of(op: Operation, by_id: Mapping[tuple[str, int], Operation]) -> Operation | None:
-    """The initialization of the queue that a transfer uses, among those ``by_id``: keys are core and id."""
+    """Returns the initialization of the queue that a transfer uses, among those ``by_id``: keys are core and id."""
     action = action_of(op)
     if action is None:
         return None
@@ -118,29 +118,29 @@ def direction_mask(init: Operation) -> int:
 
 
 def slot_count(init: Operation) -> int:
-    """Number of slots of a queue: as stated, or 8 for one direction and 4 for two."""
+    """Returns the number of slots of a queue: as stated, or 8 for one direction and 4 for two."""
     return integer_attribute(init, "slot_num") or (4 if direction_mask(init) == C2V | V2C else 8)
 
 
 def nosplit(init: Operation) -> bool | None:
-    """The stated ``nosplit``, ``None`` when it is left to inference."""
+    """Returns the stated ``nosplit``, ``None`` when it is left to inference."""
     value = init.attributes.get("nosplit")
     return bool(value.value.data) if isinstance(value, IntegerAttr) else None
 
 
 def definition(value: SSAValue | None) -> Operation | None:
-    """The operation that yields ``value``."""
+    """Returns the operation that yields ``value``."""
     return value.op if isinstance(value, OpResult) else None
 
 
 def string_attribute(op: Operation, name: str) -> str:
-    """A string attribute, empty when it is absent."""
+    """Returns a string attribute, empty when it is absent."""
     value = op.attributes.get(name)
     return value.data if isinstance(value, StringAttr) else ""
 
 
 def peer_function(op: Operation, find: Callable[[Operation, str], Operation | None] | None = None) -> FuncOp | None:
-    """The function that an import names; ``find`` looks up symbols."""
+    """Returns the function that an import names; ``find`` looks up symbols."""
     symbol = op.attributes.get("peer_func")
     if not isinstance(symbol, SymbolRefAttr):
         return None
@@ -152,7 +152,7 @@ def peer_function(op: Operation, find: Callable[[Operation, str], Operation | No
 
 
 def _in_sibling_modules(op: Operation, name: str) -> FuncOp | None:
-    """The unique public function of that name in the sibling modules of the module of ``op``."""
+    """Returns the unique public function of that name in the sibling modules of the module of ``op``."""
     inner = next((parent for parent in ancestors(op) if isinstance(parent, ModuleOp)), None)
     outer = inner.parent_op() if inner is not None else None
     if not isinstance(outer, ModuleOp):

@@ -12,7 +12,7 @@ from pto_dialect.targets.release import ATTRIBUTE, Release, newest, release_name
 
 
 def release_of(op: Operation) -> Release:
-    """The release that the nearest enclosing module of ``op`` names; the newest known one by default."""
+    """Returns the release that the nearest enclosing module of ``op`` names; the newest known one by default."""
     scope: Operation | None = op
     while scope is not None:
         stated = scope.attributes.get(ATTRIBUTE)

@@ -30,12 +30,12 @@ class Maintenance(NamedTuple):
 
 
 def is_cached(op: Operation) -> bool:
-    """Whether ``op``, on the scalar unit, accesses global memory through the cache."""
+    """Returns whether ``op``, on the scalar unit, accesses global memory through the cache."""
     return has_role(op, Role.ELEMENT_LOAD | Role.ELEMENT_STORE) and not isinstance(op, _UNCACHED)
 
 
 def maintenance_of(op: Operation) -> Maintenance | None:
-    """The cache maintenance of global memory that ``op`` performs; ``None`` for other operations."""
+    """Returns the cache maintenance of global memory that ``op`` performs; ``None`` for other operations."""
     if isinstance(op, CmoCacheinvalidOp):
         return Maintenance(op.addr)
     if not isinstance(op, DcciOp) or enumerator(op, "dst") in _UB_LINES:
@@ -57,8 +57,8 @@ _ORDERED = Role.JOINS | Role.CORES | Role.PEERS
 
 
 def stores_asynchronously(op: Operation, arch: str) -> bool:
-    """Whether ``op`` executes on the scalar unit and may store to memory. Other pipes see its stores to ``MEMORY``
-    after a flag; issuing them later is not enough."""
+    """Returns whether ``op`` executes on the scalar unit and may store to memory. Other pipes see its stores to
+    ``MEMORY`` after a flag; issuing them later is not enough."""
     if not isinstance(op, PtoOp):
         return has_role(op, Role.ELEMENT_STORE | Role.ATOMIC)
     if op_spec(type(op)).queue is not None or has_role(op, _ORDERED):

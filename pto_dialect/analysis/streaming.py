@@ -49,7 +49,8 @@ class _Tile(NamedTuple):
     view: SSAValue | None
 
     def may_overlap(self, other: _Tile) -> bool:
-        """Whether two tiles are known to overlap; different views are compared at the operations that make them."""
+        """Returns whether two tiles are known to overlap; different views are compared at the operations that make
+        them."""
         if self.view is not None and other.view is not None:
             return self.view is other.view
         if isinstance(self.memory, int) and isinstance(other.memory, int):
@@ -58,7 +59,7 @@ class _Tile(NamedTuple):
 
 
 def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: str) -> bool:
-    """Whether all tiles that ``second`` shares with ``first`` in an access of this kind are streamed."""
+    """Returns whether all tiles that ``second`` shares with ``first`` in an access of this kind are streamed."""
     # The tiles an operation reads, except scratch tiles, which it writes without returning them.
     scratch = _tiles_of(second.op, "writes") - _tiles_of(second.op, "outs")
     shared = _tiles_of(first.op, "outs") & (_tiles_of(second.op, "reads") - scratch)
@@ -76,7 +77,8 @@ def is_streamed(first: PositionedOperation, second: PositionedOperation, kind: s
 
 
 def waits_for_vector_unit(op: Operation) -> bool:
-    """Whether ``op`` is complete only after all earlier work of the vector unit of a2a3, which needs no barrier then.
+    """Returns whether ``op`` is complete only after all earlier work of the vector unit of a2a3, which needs no barrier
+    then.
 
     The header reads each value of ``trowexpand`` with the scalar unit, after a flag from V, unless the result is one
     block of 32 bytes wide.
@@ -98,7 +100,7 @@ def _tiles_of(op: Operation, role: str) -> frozenset[_Tile]:
 
 
 def _tile(value: SSAValue) -> _Tile:
-    """The tile that ``value`` refers to, through views."""
+    """Returns the tile that ``value`` refers to, through views."""
     source, depth = value, 0
     while depth < _DEPTH and isinstance(op := source.owner, Operation) and has_role(op, Role.VIEW) and op.operands:
         source, depth = shown(op), depth + 1
@@ -111,14 +113,14 @@ def _tile(value: SSAValue) -> _Tile:
 
 
 def _bytes(type_: Attribute) -> int:
-    """The size in bytes of a tile, or of all slots of a multi-buffer."""
+    """Returns the size in bytes of a tile, or of all slots of a multi-buffer."""
     if isinstance(type_, MultiTileBufType):
         return type_.count * _bytes(type_.slot)
     return type_.rows * type_.cols * (byte_width(type_.element) or 0) if isinstance(type_, TileBufType) else 0
 
 
 def _contiguous_repeats(type_: Attribute) -> int:
-    """Number of repeats of a contiguous tile with static sizes; 0 for others."""
+    """Returns the number of repeats of a contiguous tile with static sizes; 0 for others."""
     if not isinstance(type_, TileBufType):
         return 0
     rows, cols = type_.valid_rows, type_.valid_cols

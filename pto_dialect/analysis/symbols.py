@@ -22,7 +22,7 @@ class Symbols:
         self._callees: dict[Operation, list[FuncOp]] = {}
 
     def find(self, op: Operation, name: str) -> Operation | None:
-        """The operation that defines ``name`` in the nearest enclosing module of ``op`` that has it."""
+        """Returns the operation that defines ``name`` in the nearest enclosing module of ``op`` that has it."""
         parent = op.parent_op()
         while parent is not None:
             if isinstance(parent, ModuleOp):
@@ -33,7 +33,8 @@ class Symbols:
         return None
 
     def suggest(self, op: Operation, name: str) -> list[str]:
-        """The names that the unknown symbol ``name`` probably means, in the nearest enclosing module of ``op``."""
+        """Returns the names that the unknown symbol ``name`` probably means, in the nearest enclosing module of
+        ``op``."""
         module = next((parent for parent in ancestors(op) if isinstance(parent, ModuleOp)), None)
         known = self._table(module) if module is not None else {}
         return equally_near(f"@{name}", [f"@{other}" for other in known])[:MOST_NAMED]
@@ -49,13 +50,13 @@ class Symbols:
         return table
 
     def callee(self, call: Operation) -> FuncOp | None:
-        """The function that a ``func.call`` names."""
+        """Returns the function that a ``func.call`` names."""
         symbol = call.properties.get("callee")
         function = self.find(call, symbol.root_reference.data) if isinstance(symbol, SymbolRefAttr) else None
         return function if isinstance(function, FuncOp) else None
 
     def callees(self, function: FuncOp) -> list[FuncOp]:
-        """The functions that ``function`` calls directly, each once, in the order of the text."""
+        """Returns the functions that ``function`` calls directly, each once, in the order of the text."""
         known = self._callees.get(function)
         if known is None:
             calls = (self.callee(op) for op in walk(function) if has_role(op, Role.CALL))
@@ -63,7 +64,7 @@ class Symbols:
         return known
 
     def reachable_from(self, call: Operation) -> list[FuncOp]:
-        """The functions reachable from a call, each once, in the order of discovery."""
+        """Returns the functions reachable from a call, each once, in the order of discovery."""
         first = self.callee(call)
         reachable: dict[FuncOp, None] = {}
         pending = [first] if first is not None else []

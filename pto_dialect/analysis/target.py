@@ -17,13 +17,13 @@ MICRO_FAMILIES = frozenset(name for name, family in FAMILIES.items() if family.l
 
 
 def uses_micro_level(module: Operation) -> bool:
-    """True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
+    """Returns True when the module contains vector, cube, SIMT or logical-vector micro-operations."""
     names = {op.name for op in walk(module)}
     return any(family_of_name(name) in MICRO_FAMILIES for name in names)
 
 
 def target_choice(op: Operation, option: str | None) -> TargetChoice:
-    """The target of ``op``: ``option`` if given, else that of the nearest enclosing module that names one."""
+    """Returns the target of ``op``: ``option`` if given, else that of the nearest enclosing module that names one."""
     module: Operation | None = None
     arch = device = None
     scope: Operation | None = op
@@ -38,13 +38,13 @@ def target_choice(op: Operation, option: str | None) -> TargetChoice:
 
 
 def profile_of(op: Operation, option: str | None) -> Profile:
-    """The profile of the target of ``op``."""
+    """Returns the profile of the target of ``op``."""
     return target_choice(op, option).profile
 
 
 def note_on_default(op: Operation, option: str | None, space: str, needed: int) -> str:
-    """A sentence for a memory ``space`` that is too small for ``needed`` bytes, if ``op`` runs on a chip that nobody
-    named and another one has as much; empty otherwise."""
+    """Returns a sentence for a memory ``space`` that is too small for ``needed`` bytes, if ``op`` runs on a chip that
+    nobody named and another one has as much; empty otherwise."""
     choice = target_choice(op, option)
     if choice.explicit:
         return ""

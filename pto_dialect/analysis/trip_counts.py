@@ -13,7 +13,7 @@ _SKIPPED_MULTIPLE = 12
 
 
 def visited_indices(bounds: tuple[AbstractValue, ...]) -> list[AbstractValue] | None:
-    """The values of a loop index that are followed; ``None`` for bounds that only a run knows."""
+    """Returns the values of a loop index that are followed; ``None`` for bounds that only a run knows."""
     low, high, step = bounds
     # The length of a range of index values may be no machine word.
     count = trip_count(low, high, step)
@@ -28,7 +28,8 @@ def visited_indices(bounds: tuple[AbstractValue, ...]) -> list[AbstractValue] | 
 
 
 def compared_bounds(condition: AbstractValue) -> LoopBounds | None:
-    """The bounds of a loop that continues while ``condition`` holds, if that compares a counter with its end."""
+    """Returns the bounds of a loop that continues while ``condition`` holds, if that compares a counter with its
+    end."""
     if not isinstance(condition, tuple) or condition[0] not in ("lt", "ltu"):
         return None
     _, low, high = condition

@@ -21,7 +21,7 @@ _ADDRESS_SPACES = tuple(SPACE_ALIASES.get(word, "gm") for word in ENUMS["address
 
 
 def kernel_kind(function: Operation) -> str | None:
-    """``cube`` or ``vector``, as stated by the function or its nearest enclosing module; ``None`` where neither
+    """Returns ``cube`` or ``vector``, as stated by the function or its nearest enclosing module; ``None`` where neither
     does."""
     scope: Operation | None = function
     while scope is not None:
@@ -66,7 +66,7 @@ def vector_bits(type_: Attribute) -> int:
 
 
 def scalar_fits(scalar: Attribute, element: Attribute) -> bool:
-    """Whether a scalar operand of type ``scalar`` matches lanes of type ``element``.
+    """Returns whether a scalar operand of type ``scalar`` matches lanes of type ``element``.
 
     The types are equal, or integers of one width where the scalar is signless.
     """
@@ -78,13 +78,13 @@ def scalar_fits(scalar: Attribute, element: Attribute) -> bool:
 
 
 def integer_attribute(op: Operation, name: str) -> int | None:
-    """The value of an integer attribute; ``None`` where it is absent or of another kind."""
+    """Returns the value of an integer attribute; ``None`` where it is absent or of another kind."""
     value = op.attributes.get(name)
     return value.value.data if isinstance(value, IntegerAttr) else None
 
 
 def enumerator(op: Operation, name: str) -> str:
-    """The value of an enumeration or string attribute; empty where it is absent."""
+    """Returns the value of an enumeration or string attribute; empty where it is absent."""
     value = op.attributes.get(name)
     if isinstance(value, EnumAttr):
         return value.data[1]

@@ -23,8 +23,8 @@ VERSION = 3
 
 
 def verify(text: str, program: str, module: Operation, target: str | None = None) -> str:
-    """The name of the function whose order in ``module`` the certificate ``text`` proves; the module is verified and
-    was read from ``program``, ``target`` is the chip, if the program states none or another one.
+    """Returns the name of the function whose order in ``module`` the certificate ``text`` proves; the module is
+    verified and was read from ``program``, ``target`` is the chip, if the program states none or another one.
 
     Raises :class:`RefusedError` with the reason, and ``NotCoveredError`` for what no certificate covers."""
     try:
@@ -49,8 +49,8 @@ def verify(text: str, program: str, module: Operation, target: str | None = None
 
 
 def data_of(program: str, name: str, check: Check) -> Data:
-    """What a certificate states: ``program`` is the digest of the text, ``statements`` are name and pipe of each
-    operation that accesses memory, ``pairs`` those that need an order, ``loops`` the invariants, all by number."""
+    """Returns what a certificate states: ``program`` is the digest of the text, ``statements`` are name and pipe of
+    each operation that accesses memory, ``pairs`` those that need an order, ``loops`` the invariants, all by number."""
     return {
         "certificate": VERSION,
         "program": sha256(program.encode("utf-8", "surrogatepass")).hexdigest(),
@@ -71,7 +71,7 @@ def _function(module: Operation, name: object) -> Operation:
 
 
 def _stated(one: State) -> dict[str, list[int]]:
-    """An invariant; a key names pipes and ids. Buffer ids that carry nothing are left out."""
+    """Returns an invariant; a key names pipes and ids. Buffer ids that carry nothing are left out."""
     words = {" ".join(str(part) if isinstance(part, int) else part.name for part in key): key for key in one}
     return {word: _numbers(one[key]) for word, key in sorted(words.items()) if one[key] or not word.isdecimal()}
 
@@ -81,7 +81,7 @@ def _numbers(bits: int) -> list[int]:
 
 
 def _state(data: dict[str, list[int]], count: int) -> State:
-    """What :func:`_stated` makes of an invariant; other forms are noticed later, when it is stated again."""
+    """Returns what :func:`_stated` makes of an invariant; other forms are noticed later, when it is stated again."""
     found: State = {(number,): 0 for number in range(32)}
     for word, numbers in data.items():
         if not set(numbers) <= set(range(count)):

@@ -29,12 +29,12 @@ class RefusedError(Exception):
 
 
 def implies(one: State, other: State) -> bool:
-    """Whether all that ``other`` states holds in ``one`` too."""
+    """Returns whether all that ``other`` states holds in ``one`` too."""
     return one.keys() == other.keys() and all(not bits & ~one[key] for key, bits in other.items())
 
 
 def meet(ends: list[State]) -> State:
-    """What holds in all of some states."""
+    """Returns what holds in all of some states."""
     if any(end.keys() != ends[0].keys() for end in ends):
         raise NotCoveredError("flags or buffer ids that only some branches change are not covered")
     found = dict(ends[0])
@@ -111,7 +111,7 @@ class Check:
                 state[Pipe.S,] |= state[pipe,] | self.own[pipe]
 
     def loop(self, one: Loop, state: State) -> State:
-        """A loop: its invariant holds before it and after each iteration, so also at its end."""
+        """Returns a loop: its invariant holds before it and after each iteration, so also at its end."""
         invariant = self.invariant(one, state)
         if not implies(state, invariant):
             raise RefusedError(f"the invariant of loop {one.number} does not hold before it")
@@ -120,7 +120,7 @@ class Check:
         return dict(invariant)
 
     def invariant(self, one: Loop, state: State) -> State:
-        """What the certificate states at the begin of each iteration."""
+        """Returns what the certificate states at the begin of each iteration."""
         if one.number not in self.invariants:
             raise RefusedError(f"loop {one.number} has no invariant")
         return self.invariants[one.number]
@@ -130,7 +130,7 @@ class Check:
 
 
 def _rivals(later: Work, course: Course) -> int:
-    """The statements that must be complete before ``later``, as bits."""
+    """Returns the statements that must be complete before ``later``, as bits."""
     return sum(
         1 << earlier.number
         for earlier in course.work
@@ -157,7 +157,7 @@ def _needs_order(earlier: Work, later: Work, first: Access, second: Access, arch
 
 
 def _meet(earlier: Work, later: Work, one: Place, other: Place, arguments: frozenset[SSAValue]) -> bool:
-    """Whether an execution of ``earlier`` and a later one of ``later`` may touch a common byte."""
+    """Returns whether an execution of ``earlier`` and a later one of ``later`` may touch a common byte."""
     if one.root is None or other.root is None:
         return True
     if one.root != other.root:
@@ -180,6 +180,6 @@ def _meet(earlier: Work, later: Work, one: Place, other: Place, arguments: froze
 
 
 def _steps(start: Sum, loop: Loop, arguments: frozenset[SSAValue]) -> int:
-    """How far each iteration of a loop moves an index that depends on nothing else but arguments."""
+    """Returns how far each iteration of a loop moves an index that depends on nothing else but arguments."""
     factors = [(value, abs(factor)) for value, factor in start.terms if value not in arguments]
     return factors[0][1] * loop.step if len(factors) == 1 and factors[0][0] is loop.counter else 0

@@ -140,7 +140,7 @@ class Course:
         return [loop]
 
     def _repeated(self, op: Operation) -> list[Any]:
-        """A loop with a condition: what decides runs once, then again after each iteration."""
+        """Returns a loop with a condition: what decides runs once, then again after each iteration."""
         decides, body = op.regions
         _require(len(decides.blocks) == len(body.blocks) == 1, op)
         # What decides is read twice.

@@ -88,8 +88,8 @@ class Places:
         return list(dict.fromkeys((*found, *(Access(self.place(value), True) for value in results))))
 
     def _touched(self, op: PtoOp, name: str, value: SSAValue) -> Place:
-        """The bytes that an operation accesses at one of its operands: from a pointer on those of the transfer, or any
-        of its object, because offsets may be negative."""
+        """Returns the bytes that an operation accesses at one of its operands: from a pointer on those of the transfer,
+        or any of its object, because offsets may be negative."""
         place = self.place(value)
         if not isinstance(value.type, (PtrType, MemRefType)):
             return place
@@ -97,7 +97,7 @@ class Places:
         return Place(place.space, place.root) if length is None else replace(place, high=place.low + length)
 
     def space(self, value: SSAValue) -> str | None:
-        """The memory of a handle; ``None`` for other values."""
+        """Returns the memory of a handle; ``None`` for other values."""
         kind = value.type
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
         if isinstance(tile, TileBufType):
@@ -105,7 +105,7 @@ class Places:
         return space_of(kind) or ("gm" if isinstance(kind, (MemRefType, PtrType, ShapedView)) else None)
 
     def place(self, value: SSAValue) -> Place:
-        """The bytes of a handle; what is not known is any byte of its memory."""
+        """Returns the bytes of a handle; what is not known is any byte of its memory."""
         space, op = self.space(value) or "gm", value.owner
         if isinstance(op, Block):
             # Arguments of the function are objects of their own.
@@ -144,7 +144,7 @@ class Places:
         return Place(space, "bytes", low, low + size if size else None, True)
 
     def _moved(self, op: Operation, value: SSAValue, source: Place) -> Place:
-        """A slot of several tiles, or a pointer with an offset."""
+        """Returns a slot of several tiles, or a pointer with an offset."""
         element = element_type(value.type)
         pitch = slot_pitch(value.type, self.profile.arch) if isinstance(value.type, TileBufType) else None
         pitch = byte_width(element) if isinstance(value.type, PtrType) and element is not None else pitch
@@ -155,7 +155,8 @@ class Places:
         return Place(source.space, source.root, low, low + size if size else None, source.starts)
 
     def _length(self, op: PtoOp, name: str) -> int | None:
-        """The bytes from its pointer on that a transfer in bursts touches; ``None`` where they are not known."""
+        """Returns the bytes from its pointer on that a transfer in bursts touches; ``None`` where they are not
+        known."""
         groups, side = operand_groups(op), {"source": "src", "destination": "dst"}.get(name)
         units = A2A3_BURST_UNITS if self.profile.arch == "a2a3" else A5_BURST_UNITS
         unit = units.get(op.name.removeprefix("pto.")) if op.name.startswith("pto.mte") else None
@@ -175,7 +176,7 @@ class Places:
     # ------------------------------------------------------------ views
 
     def _has_own_bytes(self, op: MakeTensorViewOp) -> bool:
-        """Whether a view is the same in the whole function, and each of its elements has bytes of its own: by
+        """Returns whether a view is the same in the whole function, and each of its elements has bytes of its own: by
         constants, each stride is more than the dimensions of smaller strides reach together."""
         strides, shape = [natural(one) for one in listed(op, "strides")], self._shape(op.results[0])
         if op.parent_op() is not self.function or None in strides or len(strides) != len(shape):
@@ -188,7 +189,7 @@ class Places:
         return True
 
     def _shape(self, value: SSAValue) -> list[int | None]:
-        """The sizes of a view, where they are constants."""
+        """Returns the sizes of a view, where they are constants."""
         if isinstance(value.owner, MakeTensorViewOp):
             return [natural(one) for one in listed(value.owner, "shape")]
         return [size if size >= 0 else None for size in getattr(value.type, "shape", ())]
@@ -211,13 +212,13 @@ class Places:
 
 
 def natural(value: SSAValue) -> int | None:
-    """A constant that is not negative."""
+    """Returns a constant that is not negative."""
     number = constant_of(value)
     return number if isinstance(number, int) and number >= 0 else None
 
 
 def sum_of(value: SSAValue, depth: int = _DEEPEST) -> Sum:
-    """A number as a sum; what is not followed is a value of its own."""
+    """Returns a number as a sum; what is not followed is a value of its own."""
     number, op = constant_of(value), value.owner
     if isinstance(number, int):
         return Sum(number)
@@ -236,5 +237,5 @@ def sum_of(value: SSAValue, depth: int = _DEEPEST) -> Sum:
 
 
 def _is_narrow(value: SSAValue) -> bool:
-    """Whether a value is an integer of less than 32 bits, whose sums and casts wrap around."""
+    """Returns whether a value is an integer of less than 32 bits, whose sums and casts wrap around."""
     return isinstance(value.type, IntegerType) and value.type.width.data < 32

@@ -31,7 +31,7 @@ class _Inference(Check):
         """The checker reports it."""
 
     def invariant(self, one: Loop, state: State) -> State:
-        """The strongest one: what holds before the loop and after any number of iterations."""
+        """Returns the strongest one: what holds before the loop and after any number of iterations."""
         found = dict(state)
         while True:
             self.rounds += 1
@@ -45,8 +45,9 @@ class _Inference(Check):
 
 
 def certificate_of(program: str, module: Operation, function: Operation, target: str | None) -> str:
-    """The certificate of the order of ``function``, a line of JSON, which the checker has accepted; ``program`` is the
-    text of ``module``. Raises :class:`RefusedError` or :class:`NotCoveredError` with the reason where there is none."""
+    """Returns the certificate of the order of ``function``, a line of JSON, which the checker has accepted; ``program``
+    is the text of ``module``. Raises :class:`RefusedError` or :class:`NotCoveredError` with the reason where there is
+    none."""
     inference = _Inference(Course(function, target))
     # Loops that are reached twice keep the state of their last visit, which is the weakest one.
     inference.run()

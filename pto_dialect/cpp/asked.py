@@ -21,7 +21,8 @@ _MAY_ASK = re.compile(r"has_include|##|%:%:|\?\?=")
 
 
 def asked_option(command: Sequence[str], folder: str) -> tuple[str, ...]:
-    """The option that writes the list into ``folder``; none for a program around a compiler, which uses it itself."""
+    """Returns the option that writes the list into ``folder``; none for a program around a compiler, which uses it
+    itself."""
     if is_zig(command[:2]):
         return ()
     option = ("-dependency-file", os.path.join(folder, _LIST), "-MT", "kernel", "-sys-header-deps")
@@ -29,8 +30,8 @@ def asked_option(command: Sequence[str], folder: str) -> tuple[str, ...]:
 
 
 def asked_files(call: Sequence[str], folder: str, text: str) -> list[str]:
-    """The files of the list that the compiler of ``call`` has written, with :func:`asked_option`, or writes now;
-    ``text`` is what the kernel and the files that it includes contain."""
+    """Returns the files of the list that the compiler of ``call`` has written, with :func:`asked_option`, or writes
+    now; ``text`` is what the kernel and the files that it includes contain."""
     path = os.path.join(folder, _LIST)
     if is_zig(call[:2]) and _MAY_ASK.search(_SPLICE.sub("", text)):
         run_compiler([*call, "-MD", "-MF", path, "-o", os.path.join(folder, "asked.ll")], folder)
@@ -42,6 +43,6 @@ def asked_files(call: Sequence[str], folder: str, text: str) -> list[str]:
 
 
 def files_of_rule(text: str) -> list[str]:
-    """The files on which the target of a rule for ``make`` depends."""
+    """Returns the files on which the target of a rule for ``make`` depends."""
     _, _, listed = text.replace("\\\n", " ").partition(": ")
     return [_ESCAPED.sub(lambda match: match[1] or match[2], word) for word in _WORD.findall(listed)]

@@ -157,7 +157,8 @@ _Unset = dict[tuple[int, int], str]
 
 
 def _compiled(job: _Job) -> tuple[Made, _Unset]:
-    """What comes of a kernel. Where it cannot be compiled after the headers, it is compiled as its text says."""
+    """Returns what comes of a kernel. Where it cannot be compiled after the headers, it is compiled as its text
+    says."""
     call = job.after_headers()
     if call is not None:
         with suppress(_Failed):
@@ -166,7 +167,8 @@ def _compiled(job: _Job) -> tuple[Made, _Unset]:
 
 
 def _without_recursion(job: _Job, made: Made) -> Made:
-    """What comes of a kernel whose functions call themselves with constant arguments; ``made`` for all others."""
+    """Returns what comes of a kernel whose functions call themselves with constant arguments; ``made`` for all
+    others."""
     left = calls_left(made.text)
     if left:
         with suppress(CompileError):
@@ -177,7 +179,7 @@ def _without_recursion(job: _Job, made: Made) -> Made:
 
 
 def cores_of(text: str, name: str, includes: Sequence[str] = ()) -> tuple[str, ...]:
-    """The cores that a kernel and the files that it includes have code for: ``vector``, ``cube`` or both."""
+    """Returns the cores that a kernel and the files that it includes have code for: ``vector``, ``cube`` or both."""
     return find_cores(included_files(text, name, includes).whole)
 
 
@@ -207,7 +209,7 @@ class _Job:
     is_recursive: bool = False
 
     def plain(self) -> tuple[tuple[str, ...], str]:
-        """The command, and the text that is compiled. Names that headers may use are defined after them."""
+        """Returns the command, and the text that is compiled. Names that headers may use are defined after them."""
         late = [definition for definition in self.defines if _LATE.match(definition)]
         head = "#include <pto/pto-inst.hpp>\n" if late else ""
         early = [f"-D{definition}" for definition in self.defines if definition not in late]
@@ -217,15 +219,16 @@ class _Job:
         return command, self._whole_text(head, late)
 
     def is_poisoned(self) -> bool:
-        """Whether the compiler has to look for a directive that only it can notice."""
+        """Returns whether the compiler has to look for a directive that only it can notice."""
         return may_depend(self.given_text())
 
     def given_text(self) -> str:
-        """The texts of the kernel and of the files that it includes, and the definitions of the options."""
+        """Returns the texts of the kernel and of the files that it includes, and the definitions of the options."""
         return "\n".join([self.included.whole, *self.defines])
 
     def after_headers(self) -> tuple[tuple[str, ...], str] | None:
-        """The command and the text for a compiler that has read the headers; ``None`` where that is no possibility."""
+        """Returns the command and the text for a compiler that has read the headers; ``None`` where that is no
+        possibility."""
         if not can_come_first(self.included, self.defines):
             return None
         command = precompiled(self.compiler, self._header_options())
@@ -306,8 +309,8 @@ def _check_includes(files: Sequence[str], output: str, job: _Job) -> None:
 
 
 def _place_of(directive: str, file: str, included: IncludedFiles, compiler: Compiler, name: str) -> str:
-    """Where a text that may be shown has a directive with the name of a file, or else one with a macro that may be
-    this name; the beginning of the kernel if there is none."""
+    """Returns where a text that may be shown has a directive with the name of a file, or else one with a macro that may
+    be this name; the beginning of the kernel if there is none."""
     texts = {name: included.text, **included.files}
     folders = [*included.folders, INCLUDE]
     shown = {
@@ -337,7 +340,7 @@ def _line_of(directive: str, file: str, text: str) -> str:
 
 
 def _message(code: int, output: str, folder: str) -> str:
-    """What a compiler has printed, without what is not about the kernel."""
+    """Returns what a compiler has printed, without what is not about the kernel."""
     output = output.replace(folder + os.sep, "")
     lines = [line for line in output.splitlines() if line and not line.startswith("zig: warning")]
     if "clang frontend command failed" in output or "PLEASE submit a bug report" in output:
@@ -349,7 +352,7 @@ def _message(code: int, output: str, folder: str) -> str:
 
 
 def _without_own(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without warnings, what a fatal error causes at the end of the text, and the number of errors."""
+    """Yields the lines without warnings, what a fatal error causes at the end of the text, and the number of errors."""
     is_shown = True
     for line in lines:
         if match := _DIAGNOSTIC.match(line):

@@ -46,7 +46,8 @@ class Compiler:
 
 
 def find_compiler(named: str | None = None) -> Compiler:
-    """The compiler of ``--cxx``, else ``$PTO_CXX``, ``$CXX`` if it is clang, clang++ on the ``PATH``, or ziglang."""
+    """Returns the compiler of ``--cxx``, else ``$PTO_CXX``, ``$CXX`` if it is clang, clang++ on the ``PATH``, or
+    ziglang."""
     for source, text in (("--cxx", named), ("$PTO_CXX", os.environ.get("PTO_CXX"))):
         if text:
             return _named_compiler(source, text)
@@ -74,7 +75,8 @@ def _named_compiler(source: str, text: str) -> Compiler:
 
 
 def _resolve(text: str) -> tuple[str, ...] | None:
-    """The arguments of a command, the first as an absolute path; relative folders of the ``PATH`` do not count."""
+    """Returns the arguments of a command, the first as an absolute path; relative folders of the ``PATH`` do not
+    count."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -96,37 +98,37 @@ def _installed_zig() -> tuple[str, ...] | None:
 
 
 def is_usable(command: tuple[str, ...]) -> bool:
-    """Whether a command is clang of a version that knows what the headers need."""
+    """Returns whether a command is clang of a version that knows what the headers need."""
     return clang_version(command) >= OLDEST
 
 
 @lru_cache(maxsize=64)
 def clang_version(command: tuple[str, ...]) -> int:
-    """The version of clang that a command is; 0 for other programs."""
+    """Returns the version of clang that a command is; 0 for other programs."""
     code, output = ask(command, "--version")
     version = _VERSION.search(output)
     return int(version[1]) if code == 0 and version is not None else 0
 
 
 def ask(command: Sequence[str], *options: str) -> tuple[int, str]:
-    """The exit code and what a compiler says about itself; its own caches are left alone."""
+    """Returns the exit code and what a compiler says about itself; its own caches are left alone."""
     with TemporaryDirectory(prefix="pto-cpp-") as folder:
         caches = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
         return run_limited([*command, *options], None, seconds=30, variables=child_environment() | caches)
 
 
 def is_zig(command: Sequence[str]) -> bool:
-    """Whether a command is that of ziglang."""
+    """Returns whether a command is that of ziglang."""
     return command[-1] == "c++" and "zig" in os.path.basename(command[0])
 
 
 def system_folders() -> tuple[str, ...]:
-    """The options for headers of this machine that the compiler of ziglang does not have itself."""
+    """Returns the options for headers of this machine that the compiler of ziglang does not have itself."""
     return tuple(word for folder in _SYSTEM if os.path.isdir(folder) for word in ("-idirafter", folder))
 
 
 def _options(command: tuple[str, ...]) -> tuple[str, ...]:
-    """What a kind of compiler needs to make the same text on every machine."""
+    """Returns what a kind of compiler needs to make the same text on every machine."""
     if is_zig(command):
         return ("-O1", "-target", "x86_64-linux-gnu", "-mcpu=baseline", *system_folders())
     return ("-O1", "--no-default-config") if clang_version(command) >= _WITHOUT_CONFIG else ("-O1",)

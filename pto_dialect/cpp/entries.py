@@ -54,7 +54,7 @@ def _kernels(module: Module) -> list[str]:
 
 
 def _called(module: Module) -> list[str]:
-    """The functions of the device that host code calls; without any, those that no other of them calls."""
+    """Returns the functions of the device that host code calls; without any, those that no other of them calls."""
     device = {name: _debug_name(module, name) for name in module.annotated(_DEVICE)}
     shown = frozenset(device.values())
     by_host: set[str] = set()
@@ -67,19 +67,19 @@ def _called(module: Module) -> list[str]:
 
 
 def _in_some(modules: Sequence[Module], name: str) -> str:
-    """The name of a function as a command line has it, from the first module that has the function."""
+    """Returns the name of a function as a command line has it, from the first module that has the function."""
     module = next((module for module in modules if name in module.function_names), None)
     return qualified_name(module, name) if module is not None else name
 
 
 def _is_named(entry: str, name: str, readable: str) -> bool:
-    """Whether ``entry`` means a function: as it is, without its template arguments, without its namespaces."""
+    """Returns whether ``entry`` means a function: as it is, without its template arguments, without its namespaces."""
     bare = readable.partition("<")[0]
     return entry in (name, readable, bare) or bare.endswith("::" + entry.removeprefix("::"))
 
 
 def _templates(sources: Mapping[str, str]) -> list[str]:
-    """The kernels of the texts that are templates."""
+    """Returns the kernels of the texts that are templates."""
     return [name for text in sources.values() for name in kernel_names(text) if is_template(name, text)]
 
 

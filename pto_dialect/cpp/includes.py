@@ -53,7 +53,7 @@ class IncludedFiles:
         return self
 
     def _find(self, name: str, folder: str | None) -> str | None:
-        """The user's file of that name; ``None`` for others."""
+        """Returns the user's file of that name; ``None`` for others."""
         beside = [] if folder is None else [folder]
         for directory in beside:
             if os.path.isfile(os.path.join(directory, name)):
@@ -76,15 +76,16 @@ class IncludedFiles:
         return "\n".join([self.text, *self.files.values()])
 
     def lookups(self, given: Sequence[str]) -> list[str] | None:
-        """Where the compiler could look for a name in the texts; ``None`` where that cannot be determined, or the time
-        has a say. ``given`` is what the options say: definitions, and an entry."""
+        """Returns where the compiler could look for a name in the texts; ``None`` where that cannot be determined, or
+        the time has a say. ``given`` is what the options say: definitions, and an entry."""
         if len(self.files) >= MOST_FILES:
             return None
         folders = {self.folder, *self.folders, *(os.path.dirname(path) for path in self.files)}
         return lookups([self.text, *self.files.values()], given, sorted(folders))
 
     def options(self, folder: str) -> list[str]:
-        """The options that the compiler needs beyond the folders; writes the files that it needs into ``folder``."""
+        """Returns the options that the compiler needs beyond the folders; writes the files that it needs into
+        ``folder``."""
         options: list[str] = []
         entries = list(self._blanked(folder))
         if entries:
@@ -109,7 +110,8 @@ class IncludedFiles:
 
 
 def included_files(text: str, name: str, includes: Sequence[str]) -> IncludedFiles:
-    """The files that a kernel called ``name`` includes; ``includes`` are the folders of headers that its user names."""
+    """Returns the files that a kernel called ``name`` includes; ``includes`` are the folders of headers that its user
+    names."""
     folders = [os.path.abspath(folder) for folder in includes]
     return IncludedFiles(text, os.path.dirname(os.path.abspath(name)), folders, INCLUDE).read()
 
@@ -120,7 +122,7 @@ def _write(path: str, text: str) -> None:
 
 
 def content(path: str) -> str:
-    """The beginning of a file, at most ``MOST_BYTES``; empty where it cannot be read."""
+    """Returns the beginning of a file, at most ``MOST_BYTES``; empty where it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read(MOST_BYTES)

@@ -26,7 +26,7 @@ _MOST_BYTES = 1 << 28
 
 @lru_cache(maxsize=4)
 def header_version(folder: str) -> str:
-    """A checksum of all headers in a folder."""
+    """Returns a checksum of all headers in a folder."""
     state = [__version__]
     for directory, folders, names in os.walk(folder):
         folders.sort()
@@ -38,7 +38,7 @@ def header_version(folder: str) -> str:
 
 @lru_cache(maxsize=1)
 def compiling_code() -> str:
-    """What differs as soon as a source file of this front end does."""
+    """Returns what differs as soon as a source file of this front end does."""
     return folder_identity(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -66,7 +66,7 @@ class IrCache:
         self._path = "" if self._folder is None else os.path.join(self._folder, digest(*parts))
 
     def read(self) -> Made | None:
-        """What was made, if it is there and no included file has changed."""
+        """Returns what was made, if it is there and no included file has changed."""
         stored = read_private(self._path) if self._path else None
         if stored is None:
             return None

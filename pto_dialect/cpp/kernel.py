@@ -77,7 +77,7 @@ _found: dict[tuple[str, str, CppOptions, bool], _Found] = {}
 
 
 def _kept_program(text: str, name: str, options: CppOptions, every: bool) -> _Found:
-    """The entry of a program, and the program where it is kept. Raises ``CompilerMissing``."""
+    """Returns the entry of a program, and the program where it is kept. Raises ``CompilerMissing``."""
     entry = stored_program(text, name, options, every)
     made = None if entry is None else entry.read()
     return entry, None if made is None else made.text

@@ -52,12 +52,13 @@ _CUBE_WORD = re.compile(r"(TMATMUL|TGEMV|TileLeft|TileRight|TileAcc)\w*|TIMG2COL
 
 
 def has_own_syntax(text: str) -> bool:
-    """Whether there may be something that only a device compiler knows: launches, the attribute ``[aicore]``."""
+    """Returns whether there may be something that only a device compiler knows: launches, the attribute
+    ``[aicore]``."""
     return "<<<" in text or _ATTRIBUTE.search(text) is not None
 
 
 def blank_launches(text: str) -> tuple[str, list[Launch]]:
-    """``text`` with spaces for every ``<<<…>>>`` and ``[aicore]``, and what was launched there."""
+    """Returns ``text`` with spaces for every ``<<<…>>>`` and ``[aicore]``, and what was launched there."""
     text = _ATTRIBUTE.sub(lambda match: " " * len(match[0]), text)
     launches: list[Launch] = []
     parts: list[str] = []
@@ -75,7 +76,7 @@ def blank_launches(text: str) -> tuple[str, list[Launch]]:
 
 
 def _launched(text: str, end: int) -> str:
-    """The name before ``end``, with its template arguments."""
+    """Returns the name before ``end``, with its template arguments."""
     before = text[max(0, end - _TEMPLATE_LIMIT) : end].rstrip()
     start = len(before)
     if before.endswith(">"):
@@ -98,12 +99,12 @@ def _first_argument(inside: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """``text`` with spaces for comments and strings."""
+    """Returns ``text`` with spaces for comments and strings."""
     return _TOKEN.sub(lambda match: match[0] if match[0] in ("<<<", ">>>") else re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def find_cores(text: str) -> tuple[str, ...]:
-    """The cores that a kernel has code for, by what it names: ``vector``, ``cube`` or both."""
+    """Returns the cores that a kernel has code for, by what it names: ``vector``, ``cube`` or both."""
     plain = without_comments(text)
     words = frozenset(_WORD.findall(_PIPE_MACRO.sub("", plain)))
     switched = [core for core in CORES if words & _SWITCHES[core]]
@@ -115,7 +116,8 @@ def find_cores(text: str) -> tuple[str, ...]:
 
 
 def _has_code_for_others(text: str) -> bool:
-    """Whether a condition on a core has statements for the others: after ``#else``, ``#elif``, or as it is negated."""
+    """Returns whether a condition on a core has statements for the others: after ``#else``, ``#elif``, or as it is
+    negated."""
     switches = frozenset().union(*_SWITCHES.values())
     opened: list[tuple[bool, bool]] = []
     """For each condition, whether it names a core, and whether its present branch is that of the others."""
@@ -134,36 +136,37 @@ def _has_code_for_others(text: str) -> bool:
 
 
 def kernel_names(text: str) -> list[str]:
-    """The functions that a text declares as kernels, templates too."""
+    """Returns the functions that a text declares as kernels, templates too."""
     return list(dict.fromkeys(_KERNEL.findall(without_comments(text))))
 
 
 def procedure_names(text: str) -> list[str]:
-    """The functions with a body and without a result that a text has, without templates."""
+    """Returns the functions with a body and without a result that a text has, without templates."""
     found = dict.fromkeys(_PROCEDURE.findall(without_comments(text)))
     return [name for name in found if not is_template(name, text)]
 
 
 def are_called(text: str) -> bool:
-    """Whether host code calls the kernels of a text, which has functions for the device and launches none."""
+    """Returns whether host code calls the kernels of a text, which has functions for the device and launches none."""
     words = frozenset(_WORD.findall(without_comments(text)))
     return bool(words & DEVICE_WORDS) and not words & {"__global__", *RUNTIME_ENTRIES}
 
 
 def is_template(entry: str, text: str) -> bool:
-    """Whether a text declares the function ``entry``, with namespaces or without, as a template."""
+    """Returns whether a text declares the function ``entry``, with namespaces or without, as a template."""
     return _template_head(entry, text) is not None
 
 
 def instance_of(entry: str, texts: Iterable[str]) -> str:
-    """A template that a text declares with arguments of the right kinds, as an example: ``scale<float, 128>``."""
+    """Returns a template that a text declares with arguments of the right kinds, as an example: ``scale<float,
+    128>``."""
     head = next((head for head in (_template_head(entry, text) for text in texts) if head is not None), "")
     arguments = [_example(one) for one in head.split(",") if "=" not in one and "..." not in one]
     return f"{entry}<{', '.join(arguments)}>"
 
 
 def _template_head(entry: str, text: str) -> str | None:
-    """The parameters of the template ``entry``, as far as no ``<`` or ``>`` is among them."""
+    """Returns the parameters of the template ``entry``, as far as no ``<`` or ``>`` is among them."""
     name = entry.strip().rpartition("::")[2]
     if not name.isidentifier():
         return None
@@ -176,11 +179,11 @@ def _template_head(entry: str, text: str) -> str | None:
 
 
 def _example(parameter: str) -> str:
-    """An argument for a parameter of a template."""
+    """Returns an argument for a parameter of a template."""
     words = set(parameter.split())
     return "float" if words & {"typename", "class"} or not words else "true" if "bool" in words else "128"
 
 
 def has_addresses(text: str) -> bool:
-    """Whether a file gives tiles addresses itself; without any, they are placed later."""
+    """Returns whether a file gives tiles addresses itself; without any, they are placed later."""
     return "TASSIGN" in _WORD.findall(without_comments(text))

@@ -14,7 +14,7 @@ _VARIABLES = ("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "SDKR
 
 
 def run_compiler(command: Sequence[str], folder: str) -> tuple[int, str]:
-    """The exit code of a compiler that runs in the temporary folder ``folder``, and what it prints."""
+    """Returns the exit code of a compiler that runs in the temporary folder ``folder``, and what it prints."""
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     variables |= {"TMPDIR": folder, "TMP": folder, "TEMP": folder, "LC_ALL": "C"}
     variables |= {"ZIG_LOCAL_CACHE_DIR": folder, "ZIG_GLOBAL_CACHE_DIR": folder}
@@ -22,5 +22,5 @@ def run_compiler(command: Sequence[str], folder: str) -> tuple[int, str]:
 
 
 def is_over(code: int) -> bool:
-    """Whether a compiler ended by a limit or a crash, not by itself."""
+    """Returns whether a compiler ended by a limit or a crash, not by itself."""
     return code < 0 or code >= 126

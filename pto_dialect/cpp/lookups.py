@@ -20,8 +20,8 @@ _PASTE = re.compile(r"##|%:%:")
 
 
 def lookups(texts: Iterable[str], defines: Iterable[str], folders: Sequence[str]) -> list[str] | None:
-    """The paths of all names in ``texts`` in all ``folders``, whether they exist or not; ``None`` where the texts
-    or ``defines`` may look for other files, or read the time.
+    """Returns the paths of all names in ``texts`` in all ``folders``, whether they exist or not; ``None`` where the
+    texts or ``defines`` may look for other files, or read the time.
 
     Comments count: what looks like one may be a part of a string, and what looks like a string a part of one.
     """

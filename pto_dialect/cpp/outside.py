@@ -24,7 +24,8 @@ _LINE_SPLICE = re.compile(r"\\[ \t]*\n")
 
 
 def outside_file(files: Iterable[str], folder: str, folders: Sequence[str], compiler: Compiler) -> str | None:
-    """The first of ``files`` that a kernel in ``folder`` may not include; ``folders`` are those that its user names."""
+    """Returns the first of ``files`` that a kernel in ``folder`` may not include; ``folders`` are those that its user
+    names."""
     allowed = [
         os.path.realpath(one) for one in (folder, project_of(folder), *folders, os.path.dirname(compiler.command[0]))
     ]
@@ -36,20 +37,20 @@ def outside_file(files: Iterable[str], folder: str, folders: Sequence[str], comp
 
 
 def embeds(text: str) -> bool:
-    """Whether a text has the directive ``#embed``, which includes a file that the compiler does not report."""
+    """Returns whether a text has the directive ``#embed``, which includes a file that the compiler does not report."""
     return "embed" in text and _EMBEDDED.search(_LINE_SPLICE.sub("", text)) is not None
 
 
 def depends(text: str) -> bool:
-    """Whether a text has the directive ``#pragma GCC dependency``, which shows whether a file exists that the compiler
-    does not report."""
+    """Returns whether a text has the directive ``#pragma GCC dependency``, which shows whether a file exists that the
+    compiler does not report."""
     whole = _LINE_SPLICE.sub("", text)
     return "dependency" in whole and _DEPENDENCY.search(whole) is not None
 
 
 @lru_cache(maxsize=4)
 def may_depend(text: str) -> bool:
-    """Whether macros of a text may make that directive, so that only the compiler can notice it."""
+    """Returns whether macros of a text may make that directive, so that only the compiler can notice it."""
     whole = _LINE_SPLICE.sub("", text)
     pastes = "##" in whole or "%:%:" in whole
     if not pastes and "dependency" not in whole:
@@ -58,7 +59,7 @@ def may_depend(text: str) -> bool:
 
 
 def unread_texts(files: Iterable[str], read: Container[str], compiler: Compiler) -> Iterator[str]:
-    """The texts of ``files``, which a compiler has included, but for those that are ``read`` and its own.
+    """Yields the texts of ``files``, which a compiler has included, but for those that are ``read`` and its own.
 
     A directive with a comment or a digraph in it, or one that a macro makes, includes files that only a compiler finds.
     """
@@ -70,8 +71,8 @@ def unread_texts(files: Iterable[str], read: Container[str], compiler: Compiler)
 
 
 def project_of(folder: str) -> str:
-    """The root of the project of a folder: the nearest repository above it, else the last folder above it with a file
-    of a build system, below the home of its user; ``folder`` where there is none.
+    """Returns the root of the project of a folder: the nearest repository above it, else the last folder above it with
+    a file of a build system, below the home of its user; ``folder`` where there is none.
 
     Every folder of a tree that CMake builds has such a file, so the nearest one would be too narrow."""
     found, at = folder, os.path.realpath(folder)
@@ -92,7 +93,7 @@ def _is_below(path: str, folders: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=16)
 def compiler_folders(compiler: Compiler) -> tuple[str, ...]:
-    """The folders in which a compiler looks for the headers that come with it."""
+    """Returns the folders in which a compiler looks for the headers that come with it."""
     _, output = ask(compiler.command, "-v", "-E", "-x", "c++", os.devnull)
     searched = output.partition("search starts here:")[2].partition("End of search list")[0]
     return tuple(_SEARCHED.findall(searched))

@@ -42,14 +42,15 @@ _TEXT_OPTIONS = ("-S", "-emit-llvm")
 
 
 def can_come_first(included: IncludedFiles, defines: Sequence[str]) -> bool:
-    """Whether a kernel includes the interface, and neither its text nor ``defines`` changes what that contains."""
+    """Returns whether a kernel includes the interface, and neither its text nor ``defines`` changes what that
+    contains."""
     if not included.has_interface or any(one.partition("=")[0] in _READ for one in defines):
         return False
     return _CHANGED.search(included.whole) is None
 
 
 def precompiled(compiler: Compiler, options: Sequence[str]) -> tuple[str, ...] | None:
-    """The command that compiles a text after the headers, which are compiled now unless they are there already;
+    """Returns the command that compiles a text after the headers, which are compiled now unless they are there already;
     ``None`` where that is not possible. ``options`` are those of the headers, without those of the compiler."""
     folder = cache_folder() if enabled("cpp-headers") else None
     folder = None if folder is None else private_folder(os.path.join(folder, _FOLDER))
@@ -64,8 +65,8 @@ def precompiled(compiler: Compiler, options: Sequence[str]) -> tuple[str, ...] |
 
 
 def _stored(path: str) -> list[str] | None:
-    """The command that belongs to compiled headers; nothing in it where this compiler cannot compile headers, ``None``
-    where the headers are not there, or not as they were written."""
+    """Returns the command that belongs to compiled headers; nothing in it where this compiler cannot compile headers,
+    ``None`` where the headers are not there, or not as they were written."""
     noted = read_private(path + ".json")
     try:
         note = json.loads(noted or b"null")
@@ -104,7 +105,7 @@ def _note(path: str, note: dict[str, object]) -> bool:
 
 
 def _moved(made: str, path: str) -> bool:
-    """Whether a file is at ``path`` now, all or nothing."""
+    """Returns whether a file is at ``path`` now, all or nothing."""
     temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
         shutil.copyfile(made, temporary)

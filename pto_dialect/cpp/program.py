@@ -44,8 +44,8 @@ _KERNEL = re.compile(r"^[^/#\n]*?\b(__global__|AICORE|__aicore__)\b", re.MULTILI
 def compile_now(
     text: str, name: str, options: CppOptions, every: bool, entry: IrCache | None, files: Origins
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The program of a kernel, and errors of kernels that are not in it; ``entry`` keeps the program, ``files`` are
-    those that its locations name. Raises :class:`CppError` or ``CompilerMissing``."""
+    """Returns the program of a kernel, and errors of kernels that are not in it; ``entry`` keeps the program, ``files``
+    are those that its locations name. Raises :class:`CppError` or ``CompilerMissing``."""
     try:
         program, wrong = _program(text, name, options, every, entry)
     except BadOption as error:
@@ -98,7 +98,7 @@ _early: dict[tuple[str, str, CppOptions], Callable[[], list[IrText] | None]] = {
 
 
 def _irs(text: str, name: str, options: CppOptions) -> list[IrText]:
-    """The text of each core; both compilers run at once."""
+    """Returns the text of each core; both compilers run at once."""
 
     def compiled(core: str) -> IrText:
         return compile_to_ir(
@@ -131,7 +131,7 @@ def _cores(text: str, name: str, options: CppOptions) -> tuple[str, ...]:
 def _program(
     text: str, name: str, options: CppOptions, every: bool, entry: IrCache | None
 ) -> tuple[str, list[TranslationError]]:
-    """The program, and the errors of kernels that it leaves out."""
+    """Returns the program, and the errors of kernels that it leaves out."""
     irs = _early.pop((text, name, options), _unknown)()
     irs = _irs(text, name, options) if irs is None else irs
     program, errors = _translated(text, name, options, irs, every)
@@ -154,7 +154,7 @@ def _translated(
 
 
 def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagnostic]:
-    """What a compiler has printed, as diagnostics; notes belong to the error before them."""
+    """Yields what a compiler has printed, as diagnostics; notes belong to the error before them."""
     found: list[Diagnostic] = []
     rest: list[str] = []
     for line in output.splitlines():
@@ -174,7 +174,7 @@ def _compiler_messages(output: str, files: Origins, rule: str) -> Iterator[Diagn
 
 
 def _entry_message(entry: str, text: str, found: tuple[Diagnostic, ...]) -> Diagnostic:
-    """An error of the compiler about ``--entry`` alone, as one of the command line."""
+    """Returns an error of the compiler about ``--entry`` alone, as one of the command line."""
     names = kernel_names(text)
     known = list_of([f"{name}<...>" if is_template(name, text) else name for name in names])
     if entry.partition("<")[0].strip().rpartition("::")[2] in names:
@@ -189,8 +189,8 @@ def _is_ours(span: Span) -> bool:
 
 
 def _at_line_of_user(found: Diagnostic) -> Diagnostic:
-    """An error at the line of the user that leads to it, without the lines of the headers; what they say of functions
-    that were candidates stays, once."""
+    """Returns an error at the line of the user that leads to it, without the lines of the headers; what they say of
+    functions that were candidates stays, once."""
     notes: list[Note] = []
     for note in found.notes:
         if note.span is None or not _is_ours(note.span):
@@ -205,7 +205,7 @@ def _at_line_of_user(found: Diagnostic) -> Diagnostic:
 
 
 def _first_kernel(text: str, name: str) -> SourceLocation:
-    """Where errors about the whole file are shown: at its first kernel, at its beginning where it has none."""
+    """Returns where errors about the whole file are shown: at its first kernel, at its beginning where it has none."""
     found = list(_KERNEL.finditer(text))
     match = next((one for one in found if one[1] == "__global__"), next(iter(found), None))
     before = text[: match.start(1)] if match else ""

@@ -16,8 +16,8 @@ VARIABLES = ("PATH", "PTO_CXX", "CXX")
 
 
 def stored_program(text: str, name: str, options: CppOptions, every: bool) -> IrCache | None:
-    """The entry of the program of a kernel, or of all kernels of the file where ``every`` is set and the options name
-    none; ``None`` where nobody knows which files the text includes. Raises ``CompilerMissing``."""
+    """Returns the entry of the program of a kernel, or of all kernels of the file where ``every`` is set and the
+    options name none; ``None`` where nobody knows which files the text includes. Raises ``CompilerMissing``."""
     return _entry(included_files(text, name, options.includes), name, options, every)
 
 
@@ -32,8 +32,8 @@ def _entry(included: IncludedFiles, name: str, options: CppOptions, every: bool)
 
 
 def looked_at(text: str, name: str, options: CppOptions, every: bool) -> list[str] | None:
-    """The files and folders, there or not, that decide which program a kernel has, but for the sources of this package;
-    ``None`` where that is not known, or the program is not kept."""
+    """Returns the files and folders, there or not, that decide which program a kernel has, but for the sources of this
+    package; ``None`` where that is not known, or the program is not kept."""
     included = included_files(text, name, options.includes)
     entry = _entry(included, name, options, every)
     made = None if entry is None else entry.read()

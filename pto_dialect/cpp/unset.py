@@ -26,7 +26,7 @@ _CERTAIN = "uninitialized"
 
 
 def certain_errors(output: str) -> str:
-    """What a compiler says of variables that have no value where they are used, as errors with notes."""
+    """Returns what a compiler says of variables that have no value where they are used, as errors with notes."""
     return "\n".join(_certain(output))
 
 
@@ -43,7 +43,8 @@ def _certain(output: str) -> Iterator[str]:
 
 
 def declared_without_value(output: str, name: str) -> dict[tuple[int, int], str]:
-    """The variables in the file ``name`` that have no value on some path, by line and column of their declaration."""
+    """Returns the variables in the file ``name`` that have no value on some path, by line and column of their
+    declaration."""
     notes = (_NOTE.match(line) for line in output.splitlines())
     return dict(_position(note) for note in notes if note and note["file"] == name)
 
@@ -54,7 +55,7 @@ def _position(note: re.Match[str]) -> tuple[tuple[int, int], str]:
 
 
 def with_queries(text: str, variables: Mapping[tuple[int, int], str]) -> str:
-    """``text`` with an initial value for ``variables``; everything else stays where it is."""
+    """Returns ``text`` with an initial value for ``variables``; everything else stays where it is."""
     lines = text.encode("utf-8", "surrogateescape").split(b"\n")
     for (line, column), name in sorted(variables.items(), reverse=True):
         content, word = lines[line - 1], name.encode()

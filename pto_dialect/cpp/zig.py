@@ -25,7 +25,8 @@ _FIXED = ("--no-default-config", "-O2", "-fPIC", "-nostdinc", "-nostdinc++", "-f
 
 
 def direct_compiler(compiler: Compiler) -> Compiler:
-    """The compiler that does what ``compiler`` does and nothing else; ``compiler`` itself where that is unknown."""
+    """Returns the compiler that does what ``compiler`` does and nothing else; ``compiler`` itself where that is
+    unknown."""
     if not is_zig(compiler.command):
         return compiler
     with tempfile.TemporaryDirectory(prefix="pto-cpp-") as folder:

@@ -390,7 +390,7 @@ class Debugger(cmd.Cmd):
             self.say(f"{mark}{number:>5}  {lines[number - 1]}")
 
     def _file(self) -> str:
-        """The file with the current line."""
+        """Returns the file with the current line."""
         session = self.session
         return session.sources.place(session.around().statement).file if session.end else session.sources.program.name
 

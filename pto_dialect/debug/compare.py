@@ -94,7 +94,7 @@ def _arguments(one: Recording, other: Recording, tolerances: Tolerances, writes:
 
 
 def _writes(recording: Recording) -> Iterator[tuple[Key, Written]]:
-    """What each step has written, by what stays the same between runs."""
+    """Yields what each step has written, by what stays the same between runs."""
     times: Counter[Key] = Counter()
     accesses = recording.accesses
     for number in np.unique(accesses.step[accesses.writes != 0]).tolist():
@@ -107,7 +107,7 @@ def _writes(recording: Recording) -> Iterator[tuple[Key, Written]]:
 
 
 def written_through(recording: Recording, step: Step) -> list[tuple[str, Handle]]:
-    """The tiles and views through which a step has written, by name."""
+    """Returns the tiles and views through which a step has written, by name."""
     written = [access for access in recording.accesses_of(step.number) if access.writes]
     found: list[tuple[str, Handle]] = []
     for name, handle in recording.handles_of(step.number).items():
@@ -130,7 +130,7 @@ def _is_equal(one: Handle, other: Handle) -> bool:
 
 
 def _difference(left: Array, right: Array, tolerance: tuple[float, float]) -> tuple[tuple[int, ...], int] | None:
-    """The first index where two arrays differ, and at how many they do; ``None`` where they do not."""
+    """Returns the first index where two arrays differ, and at how many they do; ``None`` where they do not."""
     if left.shape != right.shape:
         return None
     a, b = left.astype(np.float64), right.astype(np.float64)
@@ -144,7 +144,7 @@ def _difference(left: Array, right: Array, tolerance: tuple[float, float]) -> tu
 
 
 def comparison_text(one: Recording, other: Recording, found: Comparison) -> str:
-    """What a comparison has found, in lines."""
+    """Returns what a comparison has found, in lines."""
     compared = f"{found.writes} writes and {found.elements} elements"
     parting = found.parting
     if parting is None:

@@ -109,7 +109,8 @@ class Expression:
             raise ExpressionError(f"'{self.text}': {kind.__name__.lower()} is not possible in expressions")
 
     def value(self, lookup: Callable[[str], Any]) -> Any:
-        """The value; ``lookup`` gives those of names, with ``%`` for the program's. Raises ``ExpressionError``."""
+        """Returns the value; ``lookup`` gives those of names, with ``%`` for the program's. Raises
+        ``ExpressionError``."""
         try:
             with np.errstate(all="ignore"):
                 return self._value(self.tree, lookup)

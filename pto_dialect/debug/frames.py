@@ -74,7 +74,7 @@ class CoreOrder:
         return found
 
     def place(self, step: int) -> int:
-        """Where a step stands in the order of the text."""
+        """Returns where a step stands in the order of the text."""
         order = int(self.recording.steps.order[step])
         first = int(np.searchsorted(self.orders, order))
         while first < len(self.steps) - 1 and self.steps[first] != step:
@@ -82,7 +82,7 @@ class CoreOrder:
         return first
 
     def frame_of(self, step: int) -> int:
-        """The frame of a step."""
+        """Returns the frame of a step."""
         return int(self.frames[1][self.place(step)])
 
     @cached_property

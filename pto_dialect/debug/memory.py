@@ -15,7 +15,7 @@ from .session import DebugError, Session
 
 
 def memory_of(session: Session, name: str) -> Memory:
-    """A memory by name: that of the current core where several have it. Raises ``DebugError``."""
+    """Returns a memory by name: that of the current core where several have it. Raises ``DebugError``."""
     recording = session.recording
     try:
         if not session.end:
@@ -30,7 +30,7 @@ def memory_of(session: Session, name: str) -> Memory:
 
 
 def target_of(session: Session, text: str) -> tuple[int, int, int]:
-    """The memory and the bytes [first, stop) of ``%NAME`` or ``MEMORY FIRST COUNT``. Raises ``DebugError``."""
+    """Returns the memory and the bytes [first, stop) of ``%NAME`` or ``MEMORY FIRST COUNT``. Raises ``DebugError``."""
     words = text.split()
     name = session.sources.value_name(text.strip())
     if len(words) == 1 and name.startswith("%"):
@@ -61,7 +61,7 @@ def _argument(session: Session, name: str) -> tuple[int, int, int]:
 
 
 def offsets_of(session: Session, handle: Handle) -> Array:
-    """The first byte of each element of a tile (its valid region) or view."""
+    """Returns the first byte of each element of a tile (its valid region) or view."""
     try:
         return positions(handle, session.recording.memories[handle.memory].size)
     except RecordingError as error:
@@ -77,7 +77,8 @@ def values_at(content: bytes, element: str) -> Array:
 
 
 def change_of(session: Session, place: str, value: Any) -> tuple[str, int, bytes]:
-    """The memory, the first byte and the new bytes for ``%NAME[...]`` or ``MEMORY FIRST FORMAT`` with a new value.
+    """Returns the memory, the first byte and the new bytes for ``%NAME[...]`` or ``MEMORY FIRST FORMAT`` with a new
+    value.
 
     Raises ``DebugError``.
     """

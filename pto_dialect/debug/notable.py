@@ -19,7 +19,7 @@ _EXACT = 2.0**53
 
 
 def remarks(values: Any, element: str) -> str:
-    """Remarks on notable values of an element format; empty where there are none."""
+    """Returns the remarks on notable values of an element format; empty where there are none."""
     array = np.asarray(values)
     form = _format(element)
     if form is None or array.dtype.kind not in "iuf":
@@ -53,7 +53,7 @@ def written(recording: Recording, step: Step) -> Iterator[str]:
 
 
 def not_held(source: Array, result: Array, form: Format) -> str:
-    """How many elements of a source the format of the result does not have in its range."""
+    """Returns how many elements of a source the format of the result does not have in its range."""
     numbers = np.asarray(source, np.float64)
     outside = _outside(numbers, form)
     if not outside.any():
@@ -66,8 +66,8 @@ def not_held(source: Array, result: Array, form: Format) -> str:
 
 
 def not_nearest(source: Array, result: Array, form: Format) -> str:
-    """How many elements of a result are not the number of the format that is nearest to their source, and on which side
-    of it they lie."""
+    """Returns how many elements of a result are not the number of the format that is nearest to their source, and on
+    which side of it they lie."""
     numbers, made = np.asarray(source, np.float64), np.asarray(result, np.float64)
     if form.is_float and form.storage.kind not in "fV":
         return ""  # numpy has no corresponding type that determines the nearest number.
@@ -105,7 +105,7 @@ def _first(chosen: Array, numbers: Array, result: Array) -> str:
 
 
 def _is_accessed(recording: Recording, step: Step, handles: dict[str, Handle], writes: bool) -> dict[str, Handle]:
-    """The tiles and views whose bytes a step has read or written."""
+    """Returns the tiles and views whose bytes a step has read or written."""
     spans = [(one.memory, one.first, one.stop) for one in recording.accesses_of(step.number) if one.writes == writes]
     return {
         name: handle
@@ -134,5 +134,5 @@ def _range(form: Format) -> tuple[float, float]:
 
 
 def _ends(form: Format) -> Iterator[float]:
-    """The ends of the range; zero is the end of numbers without a sign, and an ordinary number."""
+    """Returns the ends of the range; zero is the end of numbers without a sign, and an ordinary number."""
     return (end for end in _range(form) if end != 0)

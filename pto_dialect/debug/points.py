@@ -32,15 +32,15 @@ class Point:
         self.hits = 0
 
     def positions(self, recording: Recording) -> Array:
-        """Where it may stop, ascending."""
+        """Returns where it may stop, ascending."""
         raise NotImplementedError
 
     def accepts(self, recording: Recording, position: int) -> bool:
-        """Whether it stops at one of these."""
+        """Returns whether it stops at one of these."""
         return True
 
     def stops(self, recording: Recording, first: int, step: int, holds: Holds) -> Iterator[int]:
-        """Positions from ``first`` on where it stops, forwards or backwards."""
+        """Yields the positions from ``first`` on where it stops, forwards or backwards."""
         found = self.positions(recording)
         chosen = found[found >= first] if step > 0 else found[found <= first][::-1]
         for position in chosen.tolist():
@@ -71,7 +71,7 @@ class WritePoint(Point):
         self.memory, self.first, self.stop = memory, first, stop
 
     def positions(self, recording: Recording) -> Array:
-        """The positions after the steps."""
+        """Returns the positions after the steps."""
         history = recording.history(self.memory)
         chosen = (history.first < self.stop) & (history.stop > self.first)
         return np.unique(history.steps[chosen]) + 1
@@ -95,12 +95,12 @@ class NanPoint(Point):
         self.name = name
 
     def positions(self, recording: Recording) -> Array:
-        """The positions after all steps that write."""
+        """Returns the positions after all steps that write."""
         accesses = recording.accesses
         return np.unique(accesses.step[accesses.writes != 0]) + 1
 
     def accepts(self, recording: Recording, position: int) -> bool:
-        """Whether a NaN is among what was written."""
+        """Returns whether a NaN is among what was written."""
         step = position - 1
         handles = {
             name: handle
@@ -146,7 +146,7 @@ def _has_nan(recording: Recording, number: int, handle: Handle) -> bool:
 
 
 def statements_named(recording: Recording, name: str) -> list[int]:
-    """The statements of an operation, by its name or the begin of it, also without ``pto.`` and with ``*``."""
+    """Returns the statements of an operation, by its name or the begin of it, also without ``pto.`` and with ``*``."""
     patterns = (name, f"{name}.*")
     return [
         one.number

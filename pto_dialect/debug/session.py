@@ -61,7 +61,7 @@ class Session:
         return len(self.recording)
 
     def step_at(self, position: int) -> Step | None:
-        """The step that comes next at a position; ``None`` at the end."""
+        """Returns the step that comes next at a position; ``None`` at the end."""
         return self.recording.step(position) if 0 <= position < self.end else None
 
     @property
@@ -70,13 +70,14 @@ class Session:
         return self.step_at(self.position)
 
     def around(self) -> Step:
-        """The step that comes next, at the end the last one. Raises ``DebugError`` where there is none at all."""
+        """Returns the step that comes next, at the end the last one. Raises ``DebugError`` where there is none at
+        all."""
         if not self.end:
             raise DebugError("nothing was executed")
         return self.recording.step(min(self.position, self.end - 1))
 
     def core_order(self, block: int, core: str) -> CoreOrder:
-        """The steps of a core in the order of the text."""
+        """Returns the steps of a core in the order of the text."""
         key = (block, core)
         found = self._orders.get(key)
         if found is None:
@@ -90,7 +91,7 @@ class Session:
         return self.core_order(step.thread.block, step.thread.core)
 
     def frames(self, step: Step) -> list[tuple[Frame, Step]]:
-        """The call stack of a step, innermost function first, each with the step it executes."""
+        """Returns the call stack of a step, innermost function first, each with the step it executes."""
         order = self.order_of(step)
         number = order.frame_of(step.number)
         found: list[tuple[Frame, Step]] = []
@@ -109,7 +110,8 @@ class Session:
         self.position = min(max(position, 0), self.end)
 
     def next_line(self, forwards: bool) -> int:
-        """The position of the next statement on another line, or in another round of a loop, on the same core."""
+        """Returns the position of the next statement on another line, or in another round of a loop, on the same
+        core."""
         step = self.around()
         return self._search(step, forwards, lambda one: self._place(one) != self._place(step))
 
@@ -143,7 +145,7 @@ class Session:
         return max(around, key=lambda one: (one.line, one.col), default=None)
 
     def into(self) -> int:
-        """The first step of the next function that this core calls."""
+        """Returns the first step of the next function that this core calls."""
         step = self.around()
         depths = self.order_of(step).depths
         return self._search(step, True, likely=depths > depths[step.number])
@@ -155,7 +157,7 @@ class Session:
         return self._search(step, True, likely=depths < depths[step.number])
 
     def idle(self, pipe: str) -> int:
-        """The position at which a pipe of the core has done all that it was given up to here."""
+        """Returns the position at which a pipe of the core has done all that it was given up to here."""
         step = self.around()
         steps = self.recording.steps
         ours = (steps.block == step.thread.block) & (steps.core == step.thread.core)
@@ -180,8 +182,8 @@ class Session:
         wanted: Callable[[Step], bool] = lambda _: True,
         likely: Array | None = None,
     ) -> int:
-        """The position of the next step on the core of ``start`` that is ``wanted``; the end where there is none.
-        ``likely`` says by step which ones to look at."""
+        """Returns the position of the next step on the core of ``start`` that is ``wanted``; the end where there is
+        none. ``likely`` says by step which ones to look at."""
         steps = self.recording.steps
         ours = (steps.block == start.thread.block) & (steps.core == start.thread.core)
         if likely is not None:
@@ -203,7 +205,7 @@ class Session:
         return point
 
     def point(self, number: int) -> Point:
-        """A breakpoint by number. Raises ``DebugError``."""
+        """Returns a breakpoint by number. Raises ``DebugError``."""
         for point in self.points:
             if point.number == number:
                 return point
@@ -239,7 +241,7 @@ class Session:
     # ------------------------------------------------------------ values
 
     def variables(self, position: int | None = None) -> dict[str, Any]:
-        """The numbers and handles of the function that is carried out, by name, those of loops first."""
+        """Returns the numbers and handles of the function that is carried out, by name, those of loops first."""
         position = self.position if position is None else position
         if not self.end:
             return {}
@@ -252,12 +254,12 @@ class Session:
         return found
 
     def handle(self, name: str, position: int | None = None) -> Handle | None:
-        """The tile, view or pointer called ``name``; ``None`` where there is none."""
+        """Returns the tile, view or pointer called ``name``; ``None`` where there is none."""
         found = self.variables(position).get(name)
         return found if isinstance(found, Handle) else None
 
     def value(self, expression: Expression, position: int | None = None) -> Any:
-        """The value of an expression. Raises ``ExpressionError``."""
+        """Returns the value of an expression. Raises ``ExpressionError``."""
         position = self.position if position is None else position
         known: dict[str, Any] | None = None
 
@@ -284,7 +286,8 @@ class Session:
             raise ExpressionError(f"there is no {self.sources.shown_name(name)} here") from None
 
     def content(self, handle: Handle, position: int | None = None, valid: bool = True) -> Any:
-        """The values of a handle; for a pointer those of its memory from the address on. Raises ``ExpressionError``."""
+        """Returns the values of a handle; for a pointer those of its memory from the address on. Raises
+        ``ExpressionError``."""
         position = self.position if position is None else position
         recording = self.recording
         try:

@@ -13,25 +13,25 @@ from .sources import SourceLines
 
 
 def place(thread: Thread) -> str:
-    """``block 0 AIV0 MTE2``."""
+    """Returns ``block 0 AIV0 MTE2``."""
     return f"block {thread.block} {thread.core} {thread.pipe}"
 
 
 def loops_text(sources: SourceLines, step: Step) -> str:
-    """The indices of the loops around a step, in brackets."""
+    """Returns the indices of the loops around a step, in brackets."""
     pairs = zip(step.statement.loops, step.loops, strict=True)
     loops = ", ".join(f"{sources.shown_name(name)} = {value}" for name, value in pairs)
     return f" [{loops}]" if loops else ""
 
 
 def step_lines(sources: SourceLines, step: Step) -> str:
-    """A step, and under it the line of the source."""
+    """Returns a step, and under it the line of the source."""
     seen = sources.place(step.statement)
     return f"{step_line(sources, step)}\n{seen.line:>5}  {seen.text}"
 
 
 def step_line(sources: SourceLines, step: Step) -> str:
-    """A step in one line."""
+    """Returns a step in one line."""
     time = "" if np.isnan(step.start) else f" @{step.start:.0f}..{step.end:.0f}"
     kind = "" if step.kind == "operation" else f" ({step.kind})"
     seen = sources.place(step.statement)
@@ -39,7 +39,7 @@ def step_line(sources: SourceLines, step: Step) -> str:
 
 
 def handle_text(recording: Recording, handle: Handle) -> str:
-    """A handle in one line."""
+    """Returns a handle in one line."""
     form = handle.form
     if handle.memory < 0:
         return handle.type or "no memory"
@@ -58,7 +58,7 @@ def handle_text(recording: Recording, handle: Handle) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A number or an array; large ones are shortened."""
+    """Returns a number or an array; large ones are shortened."""
     if isinstance(value, tuple):
         return str(value)
     array = np.asarray(value)
@@ -80,7 +80,7 @@ def bytes_text(content: bytes, first: int) -> str:
 
 
 def difference(one: Array, other: Array) -> str:
-    """Where two arrays of one shape differ, and whether they are the same when one is transposed."""
+    """Returns where two arrays of one shape differ, and whether they are the same when one is transposed."""
     one, other = np.asarray(one), np.asarray(other)
     turned = one.ndim == other.ndim == 2 and one.shape == other.T.shape and bool(_same(one, other.T).all())
     hint = "; one transposed is the other" if turned else ""

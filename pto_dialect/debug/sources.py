@@ -60,7 +60,7 @@ class SourceLines:
     # ------------------------------------------------------------ places
 
     def place(self, statement: Statement) -> SourceLine:
-        """Where a person looks for a statement."""
+        """Returns where a person looks for a statement."""
         if statement.number not in self._places:
             self._places[statement.number] = self._place(statement)
         return self._places[statement.number]
@@ -75,7 +75,7 @@ class SourceLines:
         return SourceLine(self.program.name, statement.line, statement.text)
 
     def lines(self, file: str) -> dict[int, list[int]]:
-        """The numbers of the statements by their lines in a file; the last part of its path is enough."""
+        """Returns the numbers of the statements by their lines in a file; the last part of its path is enough."""
         found: defaultdict[int, list[int]] = defaultdict(list)
         for statement in self.recording.statements:
             for place in {self.place(statement), SourceLine(self.program.name, statement.line, statement.text)}:
@@ -84,7 +84,7 @@ class SourceLines:
         return dict(found)
 
     def text(self, file: str) -> list[str] | None:
-        """The lines of a file; ``None`` where it is not read."""
+        """Returns the lines of a file; ``None`` where it is not read."""
         if _is_called(self.program.name, file):
             return self.program.text.split("\n")
         names = {self.place(one).file for one in self.recording.statements} if self._origins is not None else set[str]()
@@ -95,7 +95,8 @@ class SourceLines:
         return None
 
     def named(self, name: str) -> list[int]:
-        """The statements at whose position an identifier stands that matches, such as the operation of a C++ kernel."""
+        """Returns the statements at whose position an identifier stands that matches, such as the operation of a C++
+        kernel."""
         return [number for number, word in self._mnemonics() if fnmatchcase(word, name)]
 
     def _mnemonics(self) -> Iterator[tuple[int, str]]:
@@ -108,15 +109,15 @@ class SourceLines:
     # ------------------------------------------------------------ names
 
     def value_name(self, name: str) -> str:
-        """The name of a value in the program, which C++ writes without ``%``."""
+        """Returns the name of a value in the program, which C++ writes without ``%``."""
         return f"%{name}" if self.is_cpp and not name.startswith("%") else name
 
     def shown_name(self, name: str) -> str:
-        """The name of a value as a person writes it."""
+        """Returns the name of a value as a person writes it."""
         return name.removeprefix("%") if self.is_cpp else name
 
     def is_written(self, name: str) -> bool:
-        """Whether a value has a name in the text: the compiler makes further ones."""
+        """Returns whether a value has a name in the text: the compiler makes further ones."""
         if not self.is_cpp:
             return True
         if self._words is None:

@@ -31,7 +31,7 @@ class Allowed(NamedTuple):
 
 
 def allowed_in(source: SourceFile) -> Iterator[Allowed | Span]:
-    """The comments of a text; only the source location of one that has another form."""
+    """Yields the comments of a text; only the source location of one that has another form."""
     lines = source.text.split("\n")
     offset = 0
     for number, line in enumerate(lines):

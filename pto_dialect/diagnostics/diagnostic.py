@@ -29,7 +29,7 @@ class Note(NamedTuple):
 
 
 def notes_at(message: str, span: Span | None) -> tuple[Note, ...]:
-    """A note at ``span``; none where there is no source location."""
+    """Returns a note at ``span``; none where there is no source location."""
     return () if span is None else (Note(message, span),)
 
 

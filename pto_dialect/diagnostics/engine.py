@@ -88,8 +88,8 @@ class DiagnosticEngine:
         self._numbers[severity] += 1
 
     def first(self, definition: Span | None, wanted: str, use: Span | None = None) -> bool:
-        """Whether it is unreported that the result of ``definition`` must be ``wanted``: a value of the wrong type is
-        one mistake, however often it is used. A ``use`` that is not reported is added to ``untold``."""
+        """Returns whether it is unreported that the result of ``definition`` must be ``wanted``: a value of the wrong
+        type is one mistake, however often it is used. A ``use`` that is not reported is added to ``untold``."""
         if definition is None:
             return True
         known = (definition, wanted) in self.causes

@@ -89,7 +89,7 @@ def verify_diagnostics(source: SourceFile, diagnostics: Sequence[Diagnostic]) ->
 
 
 def parse_expectations(source: SourceFile) -> tuple[list[Expectation], list[Diagnostic]]:
-    """The expectations in the comments of ``source``, and an error for each that is malformed."""
+    """Returns the expectations in the comments of ``source``, and an error for each that is malformed."""
     found: list[Expectation] = []
     malformed: list[Diagnostic] = []
     waiting: list[int] = []
@@ -132,7 +132,7 @@ def parse_expectations(source: SourceFile) -> tuple[list[Expectation], list[Diag
 
 
 def _directives(line: str) -> list[tuple[re.Match[str], str]]:
-    """Each directive in the comment of a line, with what follows it up to the next one."""
+    """Returns each directive in the comment of a line, with what follows it up to the next one."""
     comment = line.find("//")
     if comment < 0:
         return []
@@ -173,7 +173,7 @@ def _produced(source: SourceFile, diag: Diagnostic) -> list[_Produced]:
 
 
 def _assign(edges: list[list[int]]) -> dict[int, int]:
-    """A largest pairing of expectations (positions in ``edges``) with diagnostics each may stand for.
+    """Returns a largest pairing of expectations (positions in ``edges``) with diagnostics each may stand for.
 
     Taking the first match would let ``{{a}}`` use up the only diagnostic that ``{{ab}}`` could have.
     """

@@ -70,7 +70,7 @@ def forcing(wanted: bool) -> Iterator[None]:
 
 
 def is_forced() -> bool:
-    """Whether outputs replace every file."""
+    """Returns whether outputs replace every file."""
     return _forced
 
 
@@ -94,12 +94,12 @@ def check_kind(path: str | os.PathLike[str], kind: str) -> None:
 
 
 def report_kind(path: str) -> str:
-    """The kind of a report of findings, by its file name."""
+    """Returns the kind of a report of findings, by its file name."""
     return "sarif" if path.endswith(".sarif") else "json"
 
 
 def kind_of(head: bytes) -> str:
-    """The kind of a file that begins with ``head``; empty for what is none that commands write."""
+    """Returns the kind of a file that begins with ``head``; empty for what is none that commands write."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"\x93NUMPY"):
         return "npy"

@@ -31,7 +31,8 @@ class OverlapError(ValueError):
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """``text`` with all ``edits``, whose offsets are those of ``text``; insertions at one offset keep their order.
+    """Returns ``text`` with all ``edits``, whose offsets are those of ``text``; insertions at one offset keep their
+    order.
 
     Raises :class:`OverlapError`.
     """
@@ -47,7 +48,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def separate(fixes: Iterable[Fix]) -> list[Fix]:
-    """Those of ``fixes`` that can be made together: the first of several that touch each other."""
+    """Returns those of ``fixes`` that can be made together: the first of several that touch each other."""
     taken: list[Fix] = []
     held: list[tuple[int, int]] = []
     for fix in fixes:

@@ -45,13 +45,13 @@ NO_FACTS: Mapping[str, str] = {}
 
 
 def _camel(name: str) -> str:
-    """A name as SARIF writes them."""
+    """Returns a name as SARIF writes them."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
 def to_json(diags: Iterable[Diagnostic], counts: Counts | None = None, facts: Mapping[str, str] = NO_FACTS) -> str:
-    """The JSON document described above, ended by a newline.
+    """Returns the JSON document described above, ended by a newline.
 
     ``counts`` are those of the engine; left out, they are the numbers of ``diags``. ``facts`` hold for
     the whole report, such as the release of the reference that counts.

@@ -48,7 +48,7 @@ def _whole(diag: Diagnostic) -> str:
 
 
 def to_gitlab(diags: Iterable[Diagnostic]) -> str:
-    """A code quality report of GitLab, ended by a newline. Fingerprints do not depend on lines."""
+    """Returns a code quality report of GitLab, ended by a newline. Fingerprints do not depend on lines."""
     seen: Counter[str] = Counter()
     entries: list[dict[str, object]] = []
     for diag in all_shown(diags):

@@ -52,7 +52,7 @@ class NamedPosition(SourceFile):
         self.position = line, column
 
     def line_col(self, offset: int) -> tuple[int, int]:
-        """The position, whatever the offset is."""
+        """Returns the position, whatever the offset is."""
         return self.position
 
 

@@ -47,7 +47,7 @@ def render_text(diags: Iterable[Diagnostic], *, color: bool = False) -> str:
 
 
 def summary(counts: Counts) -> str:
-    """One line such as ``22 errors, 1 warning; 2 more errors not shown``; empty text if all counts are 0."""
+    """Returns one line such as ``22 errors, 1 warning; 2 more errors not shown``; empty text if all counts are 0."""
     kinds = ((counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info"))
     text = ", ".join(count(number, word) for number, word in kinds if number)
     if counts.hidden_errors:
@@ -91,12 +91,12 @@ def _message_lines(message: str) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """``text`` with the beginnings of names that are longer than a line."""
+    """Returns ``text`` with the beginnings of names that are longer than a line."""
     return text if len(text) <= MAX_COLUMNS else _LONG_NAME.sub(lambda name: name[0][:_KEPT] + _ELLIPSIS, text)
 
 
 def excerpt(span: Span) -> tuple[str, int, str]:
-    """The first line of ``span`` as shown, the columns before the mark, and the mark (``^~~``).
+    """Returns the first line of ``span`` as shown, the columns before the mark, and the mark (``^~~``).
 
     Tabs are expanded, characters that a terminal would not print are escaped, wide and combining characters
     count as many columns as they take; at most ``MAX_COLUMNS`` columns of the line are returned.
@@ -134,7 +134,8 @@ def excerpt(span: Span) -> tuple[str, int, str]:
 
 
 def _cells(text: str) -> tuple[Sequence[str], Sequence[int]]:
-    """What a terminal shows for each character of ``text``, and the columns where each begins and the last ends."""
+    """Returns what a terminal shows for each character of ``text``, and the columns where each begins and the last
+    ends."""
     if text.isascii() and text.isprintable():
         return text, range(len(text) + 1)
     cells: list[str] = []
@@ -168,7 +169,7 @@ def _escape(char: str) -> str:
 
 
 def visible(text: str) -> str:
-    """``text`` with everything escaped that could move the cursor or reorder the line."""
+    """Returns ``text`` with everything escaped that could move the cursor or reorder the line."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escape(char) for char in text)

@@ -61,7 +61,8 @@ class SourceFile:
         return self.first_line + index, min(offset, self._visible_end(index)) - starts[index] + 1
 
     def line_text(self, line: int) -> str:
-        """Text of ``line`` (numbered as in :meth:`line_col`) without its line end; empty outside the text."""
+        """Returns the text of ``line`` (numbered as in :meth:`line_col`) without its line end; empty outside the
+        text."""
         starts = self._line_starts()
         index = line - self.first_line
         if not 0 <= index < len(starts):
@@ -69,7 +70,8 @@ class SourceFile:
         return self.text[starts[index] : self._visible_end(index)]
 
     def line_start(self, line: int) -> int | None:
-        """Offset of the first character of ``line`` (numbered as in :meth:`line_col`); ``None`` outside the text."""
+        """Returns the offset of the first character of ``line`` (numbered as in :meth:`line_col`); ``None`` outside the
+        text."""
         starts = self._line_starts()
         index = line - self.first_line
         return starts[index] if 0 <= index < len(starts) else None

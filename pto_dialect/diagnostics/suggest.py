@@ -14,7 +14,7 @@ MOST_NAMED = 3
 
 
 def did_you_mean(word: str, candidates: Iterable[str], n: int = 1) -> list[str]:
-    """At most ``n`` of ``candidates`` that ``word`` was probably meant to be, the most likely first.
+    """Returns at most ``n`` of ``candidates`` that ``word`` was probably meant to be, the most likely first.
 
     Counts as near: few insertions, deletions, replacements or transpositions (about one in three letters,
     a shared ``dialect.`` prefix not counted), wrong case or separator, a missing or superfluous dialect, the
@@ -31,7 +31,7 @@ def nearest_or(word: str, candidates: Iterable[str], otherwise: str, n: int = 1)
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
-    """``; did you mean A?`` to append to a message, or nothing."""
+    """Returns ``; did you mean A?`` to append to a message, or nothing."""
     hint = nearest_or(word, candidates, "")
     return f"; {hint}" if hint else ""
 
@@ -51,13 +51,14 @@ def near_hint(names: Sequence[str]) -> str | None:
 
 
 def inline_hint(word: str, candidates: Sequence[str]) -> str:
-    """``; did you mean A or B?`` to append to a message, those named first in ``candidates`` first; or nothing."""
+    """Returns ``; did you mean A or B?`` to append to a message, those named first in ``candidates`` first; or
+    nothing."""
     hint = word_hint(word, candidates)
     return f"; {hint}" if hint else ""
 
 
 def equally_near(word: str, candidates: Iterable[str], usual: Sequence[str] = ()) -> list[str]:
-    """Those of ``candidates`` that ``word`` was most probably meant to be: see ``did_you_mean_hint``."""
+    """Returns those of ``candidates`` that ``word`` was most probably meant to be: see ``did_you_mean_hint``."""
     scored = _scored(word, candidates)
     if not scored:
         return []
@@ -79,13 +80,14 @@ def word_hint(word: str, allowed: Sequence[str]) -> str | None:
 
 
 def near_terms(word: str, allowed: Sequence[str]) -> list[str]:
-    """Those of a few words that ``word`` was probably meant to be, in their order; none where too many are near."""
+    """Returns those of a few words that ``word`` was probably meant to be, in their order; none where too many are
+    near."""
     close = equally_near(word, allowed, allowed)
     return close if len(close) <= MOST_NAMED else []
 
 
 def alternatives(names: Sequence[str]) -> str:
-    """``a``, ``a or b``, ``a, b or c``."""
+    """Returns ``a``, ``a or b``, ``a, b or c``."""
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
 
@@ -121,7 +123,7 @@ def _plus(cost: int | None, extra: int) -> int | None:
 
 
 def _cost(word: str, name: str) -> int | None:
-    """How far apart the two names are, ``None`` for unrelated."""
+    """Returns how far apart the two names are, ``None`` for unrelated."""
     word_key, word_letters, word_parts = _normal(word)
     name_key, name_letters, name_parts = _normal(name)
     if word_key == name_key:
@@ -148,7 +150,7 @@ def _cost(word: str, name: str) -> int | None:
 
 @lru_cache(maxsize=8192)
 def _normal(name: str) -> tuple[str, frozenset[str], list[str]]:
-    """A name without case and with one separator, its letters, and its parts in order."""
+    """Returns a name without case and with one separator, its letters, and its parts in order."""
     key = name.lower().replace("_", ".").replace("-", ".")
     return key, frozenset(key) - {"."}, sorted(key.split("."))
 

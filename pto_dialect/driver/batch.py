@@ -48,7 +48,7 @@ class Task(NamedTuple):
     stated: frozenset[str] | None = None
 
     def options_of(self, item: Input) -> Options:
-        """The options for one input, with the settings of its project."""
+        """Returns the options for one input, with the settings of its project."""
         if self.stated is None or settings_file(folder_of(item.path)) is None:
             return self.options
         from .project.settings import configured  # deferred: start-up
@@ -70,8 +70,8 @@ class FileResult(NamedTuple):
 
 
 def check_files(inputs: Sequence[Input], task: Task, jobs: int | None) -> Generator[FileResult]:
-    """The results of all inputs, in their order, as they come; ``jobs`` is the number of processes for those whose
-    results are not kept, ``None`` for what suits them.
+    """Yields the results of all inputs, in their order, as they come; ``jobs`` is the number of processes for those
+    whose results are not kept, ``None`` for what suits them.
 
     Raises ``WorkerError`` when a worker process dies.
     """
@@ -118,7 +118,7 @@ def check_file(item: Input, task: Task) -> FileResult:
 
 
 def fixable(found: tuple[Diagnostic, ...], item: Input, task: Task) -> tuple[Diagnostic, ...]:
-    """``found``, with fixes where the form of the report has room for them; they are kept as verdicts are."""
+    """Returns ``found``, with fixes where the form of the report has room for them; they are kept as verdicts are."""
     if not found or task.format not in (JSON, SARIF):
         return found
     options = task.options_of(item)

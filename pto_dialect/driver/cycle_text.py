@@ -20,14 +20,14 @@ _HEAD = ("operation", "line", "pipe", "times", "cycles", "low", "high", "evidenc
 
 
 def document(programs: Iterable[ModuleCycles], form: str) -> str:
-    """All programs in the form ``text`` or ``json``."""
+    """Returns all programs in the form ``text`` or ``json``."""
     if form == "json":
         return json.dumps({"version": 1, "programs": [as_data(each) for each in programs]}, indent=2) + "\n"
     return "\n".join(_text(each) for each in programs)
 
 
 def as_data(program: ModuleCycles) -> dict[str, Any]:
-    """The machine form of one program: plain lists, dictionaries, strings and numbers."""
+    """Returns the machine form of one program: plain lists, dictionaries, strings and numbers."""
     return {
         "file": program.file,
         "target": program.target,
@@ -196,7 +196,7 @@ def costly_wait_text(one: Wait, whole: float) -> str:
 
 
 def advice_text(one: Advice) -> str:
-    """What helps, by how much, and what it takes."""
+    """Returns what helps, by how much, and what it takes."""
     memory = ", ".join(f"{abs(size)} {'more' if size > 0 else 'fewer'} bytes of {space}" for space, size in one.more)
     passes = f" (-p {one.passes})" if one.passes else ""
     numbers = f"{one.after:.0f} cycles instead of {one.before:.0f}"

@@ -79,12 +79,12 @@ def _new(text: str, line: int, only: Sequence[range], columns: int | None) -> st
 
 
 def _between(old: str, new: str) -> str:
-    """``new`` with the empty line at its ends that ``old`` has, between two separators."""
+    """Returns ``new`` with the empty line at its ends that ``old`` has, between two separators."""
     return ("\n" if old.startswith("\n") else "") + new + ("\n" if old.endswith("\n\n") else "")
 
 
 def difference(old: str, new: str, name: str) -> str:
-    """The change as `diff -u` writes it."""
+    """Returns the change as `diff -u` writes it."""
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
         for line in difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, name)

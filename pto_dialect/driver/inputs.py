@@ -58,7 +58,7 @@ _PYTHON = ".py"
 
 
 def collect(paths: Sequence[str], read_stdin: Callable[[], bytes]) -> list[Input]:
-    """The inputs that ``paths`` (files, folders, ``-``) name, in order and each once; folders are searched
+    """Returns the inputs that ``paths`` (files, folders, ``-``) name, in order and each once; folders are searched
     for ``*.pto`` at any depth, hidden folders left out.
 
     Raises :class:`InputError` for a path that does not exist, and for a folder without such files.
@@ -100,7 +100,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def _is_special(path: str) -> bool:
-    """Whether a path names a pipe, a socket or a device; none of them ends as files do."""
+    """Returns whether a path names a pipe, a socket or a device; none of them ends as files do."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
@@ -108,7 +108,7 @@ def _is_special(path: str) -> bool:
 
 
 def total_size(inputs: Sequence[Input]) -> int:
-    """Bytes of all inputs; what cannot be looked at counts nothing."""
+    """Returns the bytes of all inputs; what cannot be looked at counts nothing."""
     size = 0
     for item in inputs:
         try:
@@ -119,7 +119,8 @@ def total_size(inputs: Sequence[Input]) -> int:
 
 
 def read(item: Input, target: str | None = None) -> tuple[str, Diagnostic | None]:
-    """The text of the program of an input, and why it cannot be used or what is odd about it (rules ``input-*``).
+    """Returns the text of the program of an input, and why it cannot be used or what is odd about it (rules
+    ``input-*``).
 
     That of a C++ kernel is compiled for ``target``; why it cannot be compiled is the first of several diagnostics.
     """
@@ -147,7 +148,7 @@ def read_program(item: Input, target: str | None = None, *, every: bool = False)
 
 
 def looked_at(item: Input, target: str | None) -> list[str] | None:
-    """The files that decide what the C++ kernel of an input becomes, beside its own text; see
+    """Returns the files that decide what the C++ kernel of an input becomes, beside its own text; see
     :func:`pto_dialect.cpp.stored.looked_at`."""
     from pto_dialect.cpp.options import CppOptions, with_target  # deferred: start-up
     from pto_dialect.cpp.stored import looked_at as found  # deferred: start-up
@@ -157,7 +158,7 @@ def looked_at(item: Input, target: str | None) -> list[str] | None:
 
 
 def read_text(item: Input) -> tuple[str, Diagnostic | None]:
-    """The text of an input as it is, and why it cannot be used or what is odd about it."""
+    """Returns the text of an input as it is, and why it cannot be used or what is odd about it."""
     data = item.data
     if data is None:
         try:
@@ -169,7 +170,7 @@ def read_text(item: Input) -> tuple[str, Diagnostic | None]:
 
 
 def _content(item: Input) -> bytes:
-    """The bytes of a file, or of what a pipe has until its end. Raises ``OSError``."""
+    """Returns the bytes of a file, or of what a pipe has until its end. Raises ``OSError``."""
     is_file = stat.S_ISREG(os.stat(item.path).st_mode)
     if not is_file and item.is_cpp:
         raise OSError("a C++ kernel is a regular file")
@@ -183,7 +184,7 @@ def _content(item: Input) -> bytes:
 
 
 def decode(data: bytes, name: str) -> tuple[str, Diagnostic | None]:
-    """``data`` as text; see :func:`read`. A UTF-8 byte order mark is dropped."""
+    """Returns ``data`` as text; see :func:`read`. A UTF-8 byte order mark is dropped."""
     if data.startswith(_UTF16_MARKS):
         message, help = "the input is UTF-16 text, programs are UTF-8", "save it as UTF-8"
         return "", Diagnostic("input-encoding", Severity.ERROR, message, _start(name), help=help)

@@ -32,14 +32,14 @@ Again = Callable[[str], object]
 
 
 def wants_traceback() -> bool:
-    """Whether exceptions are to be seen as they are."""
+    """Returns whether exceptions are to be seen as they are."""
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
 def internal_error(
     error: BaseException, text: str, again: Again | None = None, what: str = "internal error", span: Span | None = None
 ) -> Diagnostic:
-    """The diagnostic for ``error``, which the program ``text`` caused; writes the file that it names.
+    """Returns the diagnostic for ``error``, which the program ``text`` caused; writes the file that it names.
 
     ``again`` is used to make the program smaller, ``what`` says what failed. Raises ``error`` itself when the traceback
     is wanted.
@@ -53,7 +53,7 @@ def internal_error(
 
 
 def error_text(error: BaseException) -> str:
-    """``error`` in one line: its kind, its message and its location in this package."""
+    """Returns ``error`` in one line: its kind, its message and its location in this package."""
     text = " ".join(str(error).split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 2] + ".."
     _, file, line = _place(error)
@@ -78,7 +78,7 @@ def write_report(error: BaseException, text: str) -> str | None:
 
 
 def _small(error: BaseException, text: str, again: Again | None) -> str:
-    """``text`` without what the error does not need."""
+    """Returns ``text`` without what the error does not need."""
     if again is None or not text:
         return text
     wanted = _place(error)

@@ -21,13 +21,14 @@ def default_jobs(inputs: Sequence[Input]) -> int:
 
 
 def processors() -> int:
-    """How many processors this process may use. More processes than that take more time and memory for nothing."""
+    """Returns how many processors this process may use. More processes than that take more time and memory for
+    nothing."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def bounded(jobs: int) -> tuple[int, str]:
-    """``jobs``, but at most one for each processor, and a note where these are fewer, else nothing."""
+    """Returns ``jobs``, but at most one for each processor, and a note where these are fewer, else nothing."""
     most = processors()
     if jobs <= most:
         return jobs, ""

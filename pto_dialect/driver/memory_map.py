@@ -72,7 +72,8 @@ class ProgramMap:
 
 
 def collect(module: ModuleOp, file: str, target: str | None, reuse: str) -> ProgramMap:
-    """The map of a program; buffers without addresses lie where ``assign-memory`` with ``reuse`` would put them."""
+    """Returns the map of a program; buffers without addresses lie where ``assign-memory`` with ``reuse`` would put
+    them."""
     functions: list[FunctionMap] = []
     for function in walk(module):
         if not has_role(function, Role.FUNCTION) or not function.regions[0].blocks:
@@ -115,12 +116,12 @@ def _buffer(buffer: Buffer, at: int, at_peak: bool) -> MappedBuffer:
 
 
 def as_data(programs: Iterable[ProgramMap]) -> dict[str, Any]:
-    """One document for all programs."""
+    """Returns one document for all programs."""
     return {"version": 1, "programs": [asdict(program) for program in programs]}
 
 
 def render(programs: Iterable[ProgramMap]) -> str:
-    """The text of all programs, with an empty line between functions."""
+    """Returns the text of all programs, with an empty line between functions."""
     return "\n".join(_text(program, function) for program in programs for function in program.functions)
 
 

@@ -19,12 +19,12 @@ class OutputError(ValueError):
 
 
 def output_path(output: str, item: Input) -> str:
-    """The file for one input: ``output`` itself, or its relative path in that folder."""
+    """Returns the file for one input: ``output`` itself, or its relative path in that folder."""
     return os.path.join(output, item.relative) if is_folder(output) else output
 
 
 def is_folder(output: str) -> bool:
-    """An existing folder, or a name that ends like one."""
+    """Returns an existing folder, or a name that ends like one."""
     return output.endswith(("/", os.sep)) or os.path.isdir(output)
 
 
@@ -99,7 +99,7 @@ def check_distinct(
 
 
 def identity(path: str) -> Hashable:
-    """What two names of one file have in common, links of both kinds included."""
+    """Returns what two names of one file have in common, links of both kinds included."""
     try:
         status = os.stat(path)
     except FileNotFoundError:

@@ -61,7 +61,8 @@ def process(text: str, name: str, options: Options) -> Result:
 
 
 def cached_result(item: Input, options: Options, verdicts: Verdicts) -> Result | None:
-    """What processing an input gave before; ``None`` where that is not kept, and for what can be read only once."""
+    """Returns what processing an input gave before; ``None`` where that is not kept, and for what can be read only
+    once."""
     text = _text_of(item)
     try:
         return None if text is None else verdicts.find(text, item.name, options)
@@ -70,7 +71,8 @@ def cached_result(item: Input, options: Options, verdicts: Verdicts) -> Result |
 
 
 def is_kept(item: Input, options: Options, verdicts: Verdicts) -> bool:
-    """Whether there is what :func:`cached_result` gives, or for a C++ kernel what processing its program gave."""
+    """Returns whether there is what :func:`cached_result` gives, or for a C++ kernel what processing its program
+    gave."""
     if item.is_cpp:
         try:
             text, remarks = read_program(item, options.target, every=True)
@@ -82,7 +84,7 @@ def is_kept(item: Input, options: Options, verdicts: Verdicts) -> bool:
 
 
 def _text_of(item: Input) -> str | None:
-    """The text of an input of which a result may be kept."""
+    """Returns the text of an input of which a result may be kept."""
     if item.is_cpp:
         return None
     try:
@@ -177,7 +179,7 @@ def _process_chunk(source: SourceFile, options: Options) -> Result:
 def _cycles(
     module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, target: str | None, request: CycleRequest
 ) -> tuple[ModuleCycles, ...]:
-    """The cycles of a program; a table that cannot be used, as one for another chip, is an error."""
+    """Returns the cycles of a program; a table that cannot be used, as one for another chip, is an error."""
     from pto_dialect.analysis.cycles.static import static_cycles  # deferred: start-up
     from pto_dialect.analysis.cycles.table import CycleTableError  # deferred: start-up
 
@@ -262,7 +264,7 @@ def _verify_rest(module: ModuleOp, passes: list[str], engine: DiagnosticEngine, 
 
 
 def _emit(module: ModuleOp, source: SourceFile, engine: DiagnosticEngine, options: Options) -> str | None:
-    """The C++ text of a module; ``None`` with an error at the operation that has none."""
+    """Returns the C++ text of a module; ``None`` with an error at the operation that has none."""
     from pto_dialect.cpp.emit import EmitError, emit_module  # deferred: start-up
 
     try:

@@ -91,7 +91,7 @@ class Reporter:
 
 
 def rule_texts() -> dict[str, str]:
-    """Descriptions of all rules, by id."""
+    """Returns the descriptions of all rules, by id."""
     from pto_dialect.verify.engine.rule import RULES, load_all_rules  # deferred: start-up
 
     load_all_rules()
@@ -99,14 +99,14 @@ def rule_texts() -> dict[str, str]:
 
 
 def render(diagnostics: tuple[Diagnostic, ...], color: bool) -> str:
-    """The text form; the renderer is only imported when there is something to say."""
+    """Returns the text form; the renderer is only imported when there is something to say."""
     from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
     return render_text(diagnostics, color=color)
 
 
 def summary_of_input(counts: Counts) -> str:
-    """The last line for one input, e.g. ``2 errors, 1 warning``; empty without diagnostics."""
+    """Returns the last line for one input, e.g. ``2 errors, 1 warning``; empty without diagnostics."""
     if not any(counts):
         return ""
     from pto_dialect.diagnostics.render import summary  # deferred: start-up
@@ -115,7 +115,7 @@ def summary_of_input(counts: Counts) -> str:
 
 
 def summary_of_inputs(files: int, failed: int, counts: Counts) -> str:
-    """The last line for many, e.g. ``12 files: 10 ok, 2 failed (5 errors, 1 warning)``."""
+    """Returns the last line for many, e.g. ``12 files: 10 ok, 2 failed (5 errors, 1 warning)``."""
     found = [count(counts.errors, "error"), count(counts.warnings, "warning")]
     if counts.infos:
         found.append(count(counts.infos, "info"))

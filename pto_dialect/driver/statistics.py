@@ -117,7 +117,7 @@ def collect(module: ModuleOp, file: str, target: str | None) -> ModuleStatistics
 
 
 def _with_function(module: ModuleOp) -> Iterator[tuple[Operation, Statistics]]:
-    """Every operation inside ``module`` but modules, with the statistics of its function."""
+    """Yields every operation inside ``module`` but modules, with the statistics of its function."""
     outside = Statistics(None)
     stack: list[tuple[Operation, Statistics]] = [(module, outside)]
     while stack:
@@ -213,7 +213,7 @@ def _reserved(op: Operation, profile: Profile) -> Iterator[tuple[str, MemoryUse]
 
 
 def _ends(op: Operation, kind: str) -> tuple[str, set[str]]:
-    """What an operation synchronises, and the numbers it uses for that."""
+    """Returns what an operation synchronises, and the numbers it uses for that."""
     words = [_word(op.attributes.get(key)) for key in ("src_pipe", "dst_pipe", "src_op", "dst_op", "pipe", "op_type")]
     known = [word for word in words if word]
     id_ = _word(op.attributes.get("event_id")) or _word(op.attributes.get("buf_id"))
@@ -239,12 +239,12 @@ def _number(id_: str) -> tuple[int, str]:
 
 
 def sorted_ids(entry: Synchronisation) -> list[str]:
-    """The numbers used, in order."""
+    """Returns the numbers used, in order."""
     return sorted(entry.ids, key=_number)
 
 
 def as_data(programs: Iterable[ModuleStatistics]) -> dict[str, Any]:
-    """The machine form: plain lists, dictionaries, strings and numbers."""
+    """Returns the machine form: plain lists, dictionaries, strings and numbers."""
     return {"version": 1, "programs": [_program(program) for program in programs]}
 
 

@@ -27,7 +27,7 @@ _SYNC_TITLES = {FLAG: "flags", CORE: "semaphores", LOCK: "locks"}
 
 
 def render(programs: Iterable[ModuleStatistics]) -> str:
-    """The text of all programs, with an empty line between tables."""
+    """Returns the text of all programs, with an empty line between tables."""
     return "\n".join(table for program in programs for table in _tables(program))
 
 

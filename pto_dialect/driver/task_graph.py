@@ -82,7 +82,7 @@ class TaskGraph:
         directions: Mapping[str, str] | None = None,
         blocks: int = 1,
     ) -> Task:
-        """A task that runs function ``entry`` of ``module``, by default the only one.
+        """Returns a task that runs function ``entry`` of ``module``, by default the only one.
 
         ``arguments`` are by position or name, ``directions`` states how the task accesses arrays: ``in``, ``out``,
         ``inout``, or ``none`` for memory without dependences; the default follows from the text of the function. Raises
@@ -103,8 +103,8 @@ class TaskGraph:
         directions: Mapping[str, str] | None = None,
         blocks: int = 1,
     ) -> Task:
-        """A task that runs functions together, as ``compile_group`` does; ``arguments`` has those of each function.
-        Names in ``directions`` are ``function.argument``."""
+        """Returns a task that runs functions together, as ``compile_group`` does; ``arguments`` has those of each
+        function. Names in ``directions`` are ``function.argument``."""
         chosen = [Member(one[0], one[1], one[2] if len(one) > 2 else None) for one in members]
         key = tuple((id(one.module), one.entry, one.core) for one in chosen)
         kernel = self._kernel(key, chosen, lambda: self._made(None, None, chosen))

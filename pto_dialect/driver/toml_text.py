@@ -27,8 +27,8 @@ class NestedError(ValueError):
 
 
 def loads(text: str) -> dict[str, Any]:
-    """The tables in ``text``. Raises ``TOMLDecodeError``, ``NestedError``, and ``ValueError`` for a number with more
-    digits than Python reads."""
+    """Returns the tables in ``text``. Raises ``TOMLDecodeError``, ``NestedError``, and ``ValueError`` for a number with
+    more digits than Python reads."""
     long = _LONG_KEY.search(text)
     if long is not None:
         raise NestedError(f"a key has more than {MOST_PARTS} names", long.start())
@@ -42,7 +42,7 @@ def loads(text: str) -> dict[str, Any]:
 
 
 def _is_deeper(content: dict[str, Any], levels: int) -> bool:
-    """Whether a table has more than ``levels`` tables and arrays in one another, itself included."""
+    """Returns whether a table has more than ``levels`` tables and arrays in one another, itself included."""
     found: list[dict[str, Any] | list[Any]] = [content]
     for _ in range(levels):
         parts = (part for one in found for part in (one.values() if isinstance(one, dict) else one))

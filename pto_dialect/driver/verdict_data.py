@@ -18,7 +18,7 @@ from .result import Result
 
 
 def encode(key: str, text: str, result: Result) -> bytes:
-    """``result``, which ``text`` gave, under ``key``."""
+    """Returns ``result``, which ``text`` gave, under ``key``."""
     sources: dict[SourceFile, int] = {}
     data = {
         "key": key,
@@ -32,7 +32,8 @@ def encode(key: str, text: str, result: Result) -> bytes:
 
 
 def decode(stored: bytes, key: str, text: str) -> Result | None:
-    """The result that ``text`` gave; ``None`` when ``stored`` is not what :func:`encode` makes of it under ``key``."""
+    """Returns the result that ``text`` gave; ``None`` when ``stored`` is not what :func:`encode` makes of it under
+    ``key``."""
     try:
         data = json.loads(stored)
         if data["key"] != key:

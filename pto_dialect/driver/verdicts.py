@@ -46,7 +46,7 @@ class Verdicts:
         self._by_options: dict[Options, str] = {}
 
     def find(self, text: str, name: str, options: Options) -> Result | None:
-        """The result of checking ``text`` under ``name``, if it is kept."""
+        """Returns the result of checking ``text`` under ``name``, if it is kept."""
         if not _is_kept(options):
             return None
         from .verdict_data import decode  # deferred: start-up
@@ -56,7 +56,7 @@ class Verdicts:
         return None if stored is None else decode(stored, key, text)
 
     def has(self, text: str, name: str, options: Options) -> bool:
-        """Whether there is a result of checking ``text`` under ``name``; it is not read."""
+        """Returns whether there is a result of checking ``text`` under ``name``; it is not read."""
         return _is_kept(options) and os.path.exists(self._path(self._key(text, name, options)))
 
     def keep(self, text: str, name: str, options: Options, result: Result) -> None:
@@ -69,7 +69,7 @@ class Verdicts:
         self._write(key, encode(key, text, result))
 
     def rule_texts(self, load: Callable[[], Mapping[str, str]]) -> Mapping[str, str]:
-        """Descriptions of all rules; ``load`` finds them where they are not kept."""
+        """Returns the descriptions of all rules; ``load`` finds them where they are not kept."""
         import json  # deferred: start-up
 
         key = digest(self.identity, "rules")
@@ -84,7 +84,7 @@ class Verdicts:
         return texts
 
     def note(self, name: str) -> Any:
-        """What :meth:`keep_note` has kept under ``name``, ``None`` where there is nothing."""
+        """Returns what :meth:`keep_note` has kept under ``name``, ``None`` where there is nothing."""
         key = digest(self.identity, "note", name)
         stored = read_private(self._path(key))
         if stored is not None:
@@ -122,12 +122,12 @@ class Verdicts:
 
 
 def _is_kept(options: Options) -> bool:
-    """Whether results under these options are kept."""
+    """Returns whether results under these options are kept."""
     return not options.statistics and options.cycles is None
 
 
 def open_verdicts() -> Verdicts | None:
-    """The verdicts of this version of the package; ``None`` without a cache folder."""
+    """Returns the verdicts of this version of the package; ``None`` without a cache folder."""
     from pto_dialect.versions import installed_version, process_identity, python_build  # deferred: start-up
 
     folder = cache_folder() if enabled("results") else None
@@ -138,7 +138,7 @@ def open_verdicts() -> Verdicts | None:
 
 
 def _plain(value: Any) -> Any:
-    """Options in a form that is written the same way in every process."""
+    """Returns the options in a form that is written the same way in every process."""
     if isinstance(value, (set, frozenset)):
         return ("set", *sorted(value))
     if isinstance(value, tuple):

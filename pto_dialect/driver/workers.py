@@ -37,7 +37,7 @@ _USUAL = "func.func @f() {\n  %0 = arith.constant 0 : index\n  return\n}\n"
 def in_parallel(
     inputs: Sequence[Item], work: Callable[[Item], Result], jobs: int, *, printing: bool = False
 ) -> Generator[Result]:
-    """What ``work`` gives for all inputs, in their order, from ``jobs`` processes.
+    """Yields what ``work`` gives for all inputs, in their order, from ``jobs`` processes.
 
     ``printing`` loads the printer as well, which the processes then share. Raises ``WorkerError`` when one of them
     dies.

@@ -63,7 +63,7 @@ class Program:
     def together(
         self, functions: Mapping[str, Function], sanitize: SanitizeOptions | None, beside: Kernel | None
     ) -> Kernel:
-        """What :func:`group_kernel` returns; the kernel is kept here."""
+        """Returns what :func:`group_kernel` returns; the kernel is kept here."""
         together = sorted(functions.items())
         key = tuple((core, id(one.program), one.name) for core, one in together), sanitize, beside
         if key not in self._kernels:
@@ -99,7 +99,8 @@ class Function(NamedTuple):
 def group_kernel(
     functions: Mapping[str, Function], sanitize: SanitizeOptions | None = None, beside: Kernel | None = None
 ) -> Kernel:
-    """Functions that start together on the cores of a block, as one kernel with the arguments of all of them.
+    """Returns the functions that start together on the cores of a block, as one kernel with the arguments of all of
+    them.
 
     ``functions`` maps cores (``cube``, ``vector``, ``vector0``, ``vector1``) to functions, of one program or more;
     ``beside`` is an instrumented kernel that runs concurrently on another rank. Raises ``BindingError`` for functions
@@ -197,7 +198,7 @@ def told(client: str, filename: str, kernel: Kernel, values: Sequence[Any], bloc
 
 
 def ordered(kernel: Kernel, values: Mapping[str, Any]) -> list[Any]:
-    """The values of all arguments in order. Raises ``BindingError`` for missing and unknown names."""
+    """Returns the values of all arguments in order. Raises ``BindingError`` for missing and unknown names."""
     names = [name for name, _ in kernel.arguments]
     missing = [name for name in names if name not in values]
     unknown = sorted(set(values) - set(names))

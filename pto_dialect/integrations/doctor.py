@@ -57,7 +57,7 @@ PYPTO = "docs/pypto.md has the commands that build it"
 
 
 def parts() -> dict[str, list[Part]]:
-    """All parts, by the title of their section."""
+    """Returns all parts, by the title of their section."""
     sections: dict[str, Callable[[], Iterator[Part]]] = {
         "This package": _own,
         "Python programs that build kernels": _builders,
@@ -70,7 +70,7 @@ def parts() -> dict[str, list[Part]]:
 
 
 def is_complete(found: dict[str, list[Part]]) -> bool:
-    """Whether everything is there that this package cannot do without, and nothing is wrong."""
+    """Returns whether everything is there that this package cannot do without, and nothing is wrong."""
     own = all(part.state == "ok" for part in found["This package"])
     return own and not any(part.state == "wrong" for section in found.values() for part in section)
 
@@ -83,7 +83,7 @@ def _version(distribution: str) -> str:
 
 
 def _place(module: str, path: list[str] | None = None) -> str:
-    """The folder or file of a module; empty where there is none. The module is not imported."""
+    """Returns the folder or file of a module; empty where there is none. The module is not imported."""
     spec = PathFinder.find_spec(module, path)
     if spec is None:
         return ""
@@ -93,7 +93,7 @@ def _place(module: str, path: list[str] | None = None) -> str:
 
 
 def _package(name: str, use: str, command: str, *, module: str = "", distribution: str = "") -> Part:
-    """A package that is used as it is."""
+    """Returns a package that is used as it is."""
     place = _place(module or name)
     if not place:
         return Part(name, use, "missing", command=command)
@@ -118,7 +118,7 @@ def _dependency(name: str, requirement: str) -> Part:
 
 
 def satisfies(number: str, wanted: str) -> bool:
-    """Whether a version is one of those that a requirement allows, as in ``<3,>=1.26`` or ``==1.3.*``."""
+    """Returns whether a version is one of those that a requirement allows, as in ``<3,>=1.26`` or ``==1.3.*``."""
     have = _numbers(number)
     for bound in wanted.split(","):
         limit = _numbers(bound)
@@ -219,7 +219,7 @@ def _extras() -> Iterator[Part]:
 
 
 def as_text(found: dict[str, list[Part]]) -> str:
-    """The parts as a table for each section."""
+    """Returns the parts as a table for each section."""
     width = max(len(part.name) for section in found.values() for part in section)
     lines: list[str] = []
     for title, section in found.items():

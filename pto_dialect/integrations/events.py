@@ -72,7 +72,7 @@ def instrumented(options: SanitizeOptions) -> AbstractContextManager[None]:
 
 
 def watching() -> SanitizeOptions | None:
-    """The current options of the sanitizers; ``None`` where they are disabled."""
+    """Returns the current options of the sanitizers; ``None`` where they are disabled."""
     return _watching[-1] if _watching else None
 
 

@@ -75,7 +75,7 @@ class Function:
         return self._program
 
     def _compiled(self, text: str, name: str) -> str:
-        """The program of a C++ kernel, whose only function is the entry from now on."""
+        """Returns the program of a C++ kernel, whose only function is the entry from now on."""
         from pto_dialect.cpp.kernel import compile_kernel  # deferred: start-up
         from pto_dialect.cpp.options import CppOptions  # deferred: start-up
 
@@ -86,7 +86,7 @@ class Function:
         return compile_kernel(text, name, options).text
 
     def values(self, *args: Any, **kwargs: Any) -> Values:
-        """The arguments of the kernel for these arguments of the function."""
+        """Returns the arguments of the kernel for these arguments of the function."""
         made = self.prepare(*args, **kwargs)
         if made is None:
             bound = self._signature.bind(*args, **kwargs)
@@ -97,7 +97,7 @@ class Function:
         return made
 
     def results(self, values: Values) -> Any:
-        """Those of ``values`` that a call returns."""
+        """Returns those of ``values`` that a call returns."""
         if self.returns is None:
             return None
         return values[self.returns] if isinstance(self.returns, str) else tuple(values[one] for one in self.returns)
@@ -145,7 +145,7 @@ def jit(
 
 
 def _text_of(program: str | os.PathLike[str], function: Callable[..., Any]) -> tuple[str, str]:
-    """The text of a program and what diagnostics call it."""
+    """Returns the text of a program and what diagnostics call it."""
     if isinstance(program, str) and ("\n" in program or not program.endswith((SUFFIX, *CPP_SUFFIXES))):
         return program, f"<{function.__qualname__}>"
     path = Path(inspect.getfile(function)).parent / program

@@ -27,8 +27,8 @@ def instrumented_kernel(
     group: Group | None = None,
     beside: Kernel | None = None,
 ) -> Kernel:
-    """The instrumented variant of a function or a group; on-chip memory starts with values that no program should read.
-    Launches that are known to be ordered are not sanitized again.
+    """Returns the instrumented variant of a function or a group; on-chip memory starts with values that no program
+    should read. Launches that are known to be ordered are not sanitized again.
 
     ``beside`` is an instrumented kernel that shares its instrumentation with this one, because both run concurrently.
     """
@@ -44,8 +44,8 @@ def instrumented_kernel(
 
 
 def collect(kernel: Kernel) -> tuple[tuple[Diagnostic, ...], bool]:
-    """The findings since the last call, without those that comments of the program allow, and whether a finding ended
-    the run; empty for kernels that are not instrumented.
+    """Returns the findings since the last call, without those that comments of the program allow, and whether a finding
+    ended the run; empty for kernels that are not instrumented.
 
     Clears the recorded state, so a kernel may run any number of times.
     """

@@ -18,7 +18,7 @@ from pto_dialect.runtime.numerics.formats import Format
 
 
 def as_array(value: Any) -> Any:
-    """``value`` as a numpy array over the same memory, if it is a tensor or a buffer; numbers stay numbers.
+    """Returns ``value`` as a numpy array over the same memory, if it is a tensor or a buffer; numbers stay numbers.
 
     Takes numpy arrays, CPU tensors of PyTorch (elements that numpy does not have become unsigned integers of their
     size), and objects with a buffer or ``__array_interface__``.
@@ -73,14 +73,14 @@ class AddressSpace:
         self._buffers[address] = Buffer(address, content, keep)
 
     def allocate(self, size: int) -> int:
-        """The address of ``size`` new bytes, aligned to 64, which hold zeros."""
+        """Returns the address of ``size`` new bytes, aligned to 64, which hold zeros."""
         memory = np.zeros(size + 64, np.uint8)
         address = -(-memory.ctypes.data // 64) * 64
         self.register(address, size, memory)
         return address
 
     def knows(self, address: int, size: int) -> bool:
-        """Whether ``size`` bytes at ``address`` are registered, as one buffer that begins there."""
+        """Returns whether ``size`` bytes at ``address`` are registered, as one buffer that begins there."""
         known = self._buffers.get(address)
         return known is not None and known.content.size >= size
 
@@ -90,7 +90,7 @@ class AddressSpace:
             self._starts.remove(address)
 
     def buffer_at(self, address: int) -> Buffer:
-        """The buffer that ``address`` lies in. Raises ``BindingError``."""
+        """Returns the buffer that ``address`` lies in. Raises ``BindingError``."""
         index = bisect_right(self._starts, address) - 1
         # Buffers may lie inside others, as views of tensors do: the one that ends last has all of it.
         for start in reversed(self._starts[max(index - 8, 0) : index + 1]):
@@ -100,7 +100,8 @@ class AddressSpace:
         raise BindingError(f"address {address:#x} is in no buffer of this launch")
 
     def array_at(self, address: int, elements: Format) -> Array:
-        """What lies from ``address`` to the end of its buffer; no element for a null pointer, which nothing may access.
+        """Returns what lies from ``address`` to the end of its buffer; no element for a null pointer, which nothing may
+        access.
 
         Raises ``BindingError``.
         """

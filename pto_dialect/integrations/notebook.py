@@ -22,12 +22,12 @@ _PRE = '<pre style="line-height:1.3;margin:0">'
 
 
 def module_html(module: ModuleOp) -> str:
-    """The printed form of a module."""
+    """Returns the printed form of a module."""
     return f"{_PRE}{escape(print_module(module))}</pre>"
 
 
 def findings_html(found: Iterable[Diagnostic]) -> str:
-    """A table of findings: severity, place, message with the line that it is about, and what would be right."""
+    """Returns a table of findings: severity, place, message with the line that it is about, and what would be right."""
     rows = "".join(_row(diag) for diag in found)
     return f"<table>{rows}</table>" if rows else "<p>nothing found</p>"
 
@@ -46,7 +46,7 @@ def _row(diag: Diagnostic) -> str:
 
 
 def tile_html(type_: TileBufType) -> str:
-    """A tile type: memory, shapes, layouts and bytes, as a table."""
+    """Returns a tile type: memory, shapes, layouts and bytes, as a table."""
     size = byte_width(type_.element)
     rows = {
         "memory": type_.loc,
@@ -61,12 +61,12 @@ def tile_html(type_: TileBufType) -> str:
 
 
 def result_html(result: CheckResult) -> str:
-    """What checking a program has found."""
+    """Returns what checking a program has found."""
     return findings_html(result.diagnostics)
 
 
 def pto(line: str, cell: str, shell: Any) -> Any:
-    """The magic: checks the program in ``cell`` and binds its module to the name in ``line``."""
+    """Returns the magic: checks the program in ``cell`` and binds its module to the name in ``line``."""
     name, *options = line.split() or [""]
     if options or (name and not name.isidentifier()):
         raise ValueError(f"%%pto takes a name for the module, found '{line.strip()}'")

@@ -25,12 +25,12 @@ class Origin(NamedTuple):
 
 
 def origin_of(span: Span | None) -> Origin | None:
-    """The source location that follows the statement at ``span``; ``None`` where it has none."""
+    """Returns the source location that follows the statement at ``span``; ``None`` where it has none."""
     frames = location_of(span).frames
     return Origin(*frames[0]) if frames else None
 
 
 def origins_of(found: Diagnostic) -> list[Origin]:
-    """The source locations of the statements of a finding and its notes, each once."""
+    """Returns the source locations of the statements of a finding and its notes, each once."""
     spans = [found.span, *(note.span for note in found.notes)]
     return list(dict.fromkeys(origin for span in spans if (origin := origin_of(span)) is not None))

@@ -115,7 +115,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def _found(item: pytest.Item, phase: str) -> str:
-    """The errors since the last call, empty for none; warnings become a section of the report."""
+    """Returns the errors since the last call, empty for none; warnings become a section of the report."""
     session = item.config.stash.get(_session, None)
     if session is None:
         return ""

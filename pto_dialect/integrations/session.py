@@ -75,8 +75,8 @@ class Session:
         self._events.clear()
 
     def judge(self, allowed: Collection[str] = ()) -> tuple[str, str]:
-        """The errors and the warnings since the last call as texts, empty for none; ``allowed`` are further rules to
-        leave out."""
+        """Returns the errors and the warnings since the last call as texts, empty for none; ``allowed`` are further
+        rules to leave out."""
         events, self._judged = self._events[self._judged :], len(self._events)
         found = _once(self._kept(events, allowed))
         errors = [one for one in found if one.severity is Severity.ERROR]
@@ -130,7 +130,8 @@ def shown(findings: Collection[Diagnostic]) -> str:
 
 
 def file_name(test: str) -> str:
-    """A name for the report of a test: its id as far as files may be called so, and a number that tells ids apart."""
+    """Returns a name for the report of a test: its id as far as files may be called so, and a number that tells ids
+    apart."""
     readable = re.sub(r"[^\w.\-]+", "_", test).strip("_")[-120:]
     return f"{readable}-{sha256(test.encode()).hexdigest()[:8]}.json"
 

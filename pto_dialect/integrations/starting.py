@@ -23,7 +23,7 @@ INTERRUPTED = 130
 
 
 def command_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """The parser of `python -m NAME [OPTIONS] FILE [ARGS]`, without its arguments."""
+    """Returns the parser of `python -m NAME [OPTIONS] FILE [ARGS]`, without its arguments."""
     return argparse.ArgumentParser(
         prog=f"python -m {name}", description=description, usage="%(prog)s [OPTIONS] FILE [ARGS]", allow_abbrev=False
     )
@@ -52,7 +52,7 @@ def check_program(parser: argparse.ArgumentParser, options: argparse.Namespace, 
 
 
 def with_checks(arguments: list[str], valued: Sequence[str] = ()) -> list[str]:
-    """The arguments with all checks where `--sanitize` before the program names none: the program follows it.
+    """Returns the arguments with all checks where `--sanitize` before the program names none: the program follows it.
 
     ``valued`` are options whose values are arguments of their own.
     """
@@ -76,7 +76,7 @@ def _check_checks(parser: argparse.ArgumentParser, checks: str) -> None:
 
 
 def watched(checks: str | None) -> AbstractContextManager[None]:
-    """The sanitizers for the launches inside the ``with`` block; ``None``: no checks."""
+    """Returns the sanitizers for the launches inside the ``with`` block; ``None``: no checks."""
     if checks is None:
         return nullcontext()
     from .sanitized import sanitized  # deferred: start-up

@@ -16,7 +16,7 @@ _MOST = 8
 
 
 def actions(server: object, document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """The fixes of the diagnostics between two positions."""
+    """Returns the fixes of the diagnostics between two positions."""
     wanted = params.context.only
     if wanted is not None and not any(types.CodeActionKind.QuickFix.value.startswith(str(_value(k))) for k in wanted):
         return []

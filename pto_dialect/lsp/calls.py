@@ -14,7 +14,7 @@ from .program.names import SYMBOL, Name, Names
 def prepare(
     server: object, document: Document, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
-    """The function named at a position."""
+    """Returns the function named at a position."""
     found = occurrence_at(document, document.offset(params.position))
     if found is None or found.kind != SYMBOL:
         return None
@@ -24,7 +24,7 @@ def prepare(
 def incoming(
     server: object, document: Document, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall]:
-    """The functions that name it, and where."""
+    """Returns the functions that name it, and where."""
     found = []
     for start, names in _functions(document):
         places = [_range(document, start, one) for one in _uses(names) if one.text == params.item.name]
@@ -36,7 +36,7 @@ def incoming(
 def outgoing(
     server: object, document: Document, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall]:
-    """The functions that it names, and where."""
+    """Returns the functions that it names, and where."""
     known = {item.name: item for item in _items(document)}
     places: dict[str, list[types.Range]] = {}
     for start, names in _functions(document):

@@ -49,7 +49,7 @@ TRIGGERS = [".", "%", "!", "@", "#", "^", "<", "{", "[", "(", '"', " "]
 
 
 def completion(server: object, document: Document, params: types.CompletionParams) -> types.CompletionList:
-    """The answer to a request for completion."""
+    """Returns the answer to a request for completion."""
     offset = document.offset(params.position)
     statement = Statement(document.text, offset)
     if statement.in_comment:
@@ -73,7 +73,7 @@ def completion(server: object, document: Document, params: types.CompletionParam
 
 
 def resolve(item: types.CompletionItem) -> types.CompletionItem:
-    """The page of an operation, for the one that is looked at."""
+    """Returns the page of an operation, for the one that is looked at."""
     if isinstance(item.data, str) and item.data in OPS:
         item.documentation = types.MarkupContent(types.MarkupKind.Markdown, operation_text(item.data))
     elif isinstance(item.data, str) and item.data in DOCUMENTED:
@@ -152,17 +152,17 @@ def _in_statement(
 
 
 def _opens_values(statement: Statement) -> bool:
-    """Whether the cursor follows the parenthesis that opens a group of values."""
+    """Returns whether the cursor follows the parenthesis that opens a group of values."""
     return statement.behind[-1].type in ("INS", "OUTS")
 
 
 def _ends_list(statement: Statement) -> bool:
-    """Whether the cursor follows the parenthesis that closes such a group."""
+    """Returns whether the cursor follows the parenthesis that closes such a group."""
     return statement.behind[-1].text == ")" and any(token.type in ("INS", "OUTS") for token in statement.behind)
 
 
 def _lists(statement: Statement, cls: type[PtoOp]) -> Iterator[types.CompletionItem]:
-    """The group of values that must come next, ``ins`` or ``outs``."""
+    """Yields the group of values that must come next, ``ins`` or ``outs``."""
     present = [token.type for token in statement.behind]
     for word in ("ins(", "outs("):
         if word[:-1].upper() not in present:
@@ -228,7 +228,7 @@ def _words(words: Iterable[str], detail: str = "") -> Iterator[types.CompletionI
 def _tokens(
     document: Document, statement: Statement, cls: type[PtoOp], inside: Opened | None, offset: int
 ) -> Iterator[types.CompletionItem]:
-    """Words in fixed places: pipes and events in brackets, patterns in quotes."""
+    """Yields keywords in fixed places: pipes and events in brackets, patterns in quotes."""
     spec = op_spec(cls)
     if spec.shape in (Shape.SYNC_BRACKET, Shape.SYNC_TOKEN):
         if spec.shape is Shape.SYNC_BRACKET and (inside is None or inside.bracket != "["):
@@ -265,8 +265,8 @@ def _bracketed(item: types.CompletionItem, statement: Statement) -> types.Comple
 
 
 def _events(document: Document, statement: Statement, words: Iterable[str], offset: int) -> tuple[list[str], list[str]]:
-    """The events in the order in which they are useful, and those that nobody uses between the pipes of the statement:
-    for a set the free ones first, for a wait those that are set."""
+    """Returns the events in the order in which they are useful, and those that nobody uses between the pipes of the
+    statement: for a set the free ones first, for a wait those that are set."""
     pipes = [word for token in statement.behind for word in _PIPE.findall(token.text)]
     numbers = [_NUMBERS[pipe] for pipe in pipes if pipe in _NUMBERS]
     used = used_ids(operations_at(document, offset), *numbers[:2]) if len(numbers) >= 2 else set()
@@ -278,7 +278,7 @@ def _events(document: Document, statement: Statement, words: Iterable[str], offs
 
 
 def _dictionary(cls: type[PtoOp], inside: Opened) -> Iterator[types.CompletionItem]:
-    """Keys of the attribute dictionary, or the enumerators of one after its equals sign."""
+    """Yields the keys of the attribute dictionary, or the enumerators of one after its equals sign."""
     attributes = signature(cls).attributes
     if not inside.key:
         for name, slot in attributes.items():

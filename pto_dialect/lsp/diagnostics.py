@@ -20,7 +20,7 @@ SEVERITIES = {
 
 
 def diagnostics(document: Document) -> list[types.Diagnostic]:
-    """All diagnostics of a document, in the order of its text."""
+    """Returns all diagnostics of a document, in the order of its text."""
     text = document.text
     if "\0" in text or not text.strip():
         remark = decode(text.encode("utf-8", "backslashreplace"), document.uri)[1]
@@ -33,7 +33,7 @@ def diagnostics(document: Document) -> list[types.Diagnostic]:
 
 
 def heard(document: Document) -> list[Diagnostic]:
-    """The diagnostics of a document under the policy of its project, without those that its comments allow."""
+    """Returns the diagnostics of a document under the policy of its project, without those that its comments allow."""
     accepted = document.suppressions
     engine = DiagnosticEngine(document.options.policy)
     found: list[Diagnostic] = []
@@ -63,7 +63,7 @@ def _range(document: Document, span: Span | None) -> types.Range:
 
 
 def shown(document: Document, found: Diagnostic) -> types.Diagnostic:
-    """One diagnostic of the present text."""
+    """Returns one diagnostic of the present text."""
     return _at(document, found, _range(document, found.span))
 
 

@@ -36,7 +36,7 @@ class TypePlace(NamedTuple):
 
 
 def type_place(statement: Statement) -> TypePlace | None:
-    """Where the next type is written; ``None`` where the colon before types is not."""
+    """Returns where the next type is written; ``None`` where the colon before types is not."""
     text = _innermost(statement.text_behind)
     before, colon, after = text.rpartition(" : ") if " : " in text else text.rpartition(": ")
     if not colon and not text.rstrip().endswith(":"):
@@ -49,7 +49,7 @@ def type_place(statement: Statement) -> TypePlace | None:
 
 
 def _innermost(text: str) -> str:
-    """What follows the last round bracket that is open, but for one after the colon."""
+    """Returns what follows the last round bracket that is open, but for one after the colon."""
     depth = 0
     for at in range(len(text) - 1, -1, -1):
         if text[at] == ")":
@@ -62,8 +62,8 @@ def _innermost(text: str) -> str:
 
 
 def expected_types(document: Document, statement: Statement) -> Iterator[str]:
-    """The types that may come next in a list of types, as this program writes them, the most likely ones first: that
-    of the value whose type comes next, then those of values in scope that the operand or result may have."""
+    """Yields the types that may come next in a list of types, as this program writes them, the most likely ones first:
+    that of the value whose type comes next, then those of values in scope that the operand or result may have."""
     place = type_place(statement)
     if place is None:
         return
@@ -98,7 +98,7 @@ def _usual_for(cls: type[PtoOp], slot: Slot) -> Accepts:
 
 
 def expected_value(statement: Statement) -> Accepts | None:
-    """What the type of the next operand must be; ``None`` where everything may follow."""
+    """Returns what the type of the next operand must be; ``None`` where everything may follow."""
     number = _values_in(statement)
     cls = statement.operation
     if cls is not None:
@@ -112,8 +112,8 @@ def expected_value(statement: Statement) -> Accepts | None:
 
 
 def in_order(document: Document, statement: Statement, names: Iterable[str]) -> list[str]:
-    """Values with those first that fit as the next operand; among them first those with the type of the operand
-    before, the nearest ones first."""
+    """Returns the values with those first that fit as the next operand; among them first those with the type of the
+    operand before, the nearest ones first."""
     accepts = expected_value(statement)
     types = {value.name: value.type for value in values_before(document, statement.start)}
     if accepts is None or not types:
@@ -131,7 +131,7 @@ def in_order(document: Document, statement: Statement, names: Iterable[str]) -> 
 
 
 def _values_in(statement: Statement) -> int:
-    """Operands that are written before the cursor."""
+    """Returns the operands that are written before the cursor."""
     number = 0
     for token in statement.behind:
         if token.type == "BINDINGS":
@@ -142,7 +142,7 @@ def _values_in(statement: Statement) -> int:
 
 
 def _slot(cls: type[PtoOp], number: int, word: str = "") -> Slot | None:
-    """The operand that is written after so many others, or in the parentheses of ``outs``."""
+    """Returns the operand that is written after so many others, or in the parentheses of ``outs``."""
     slots = {slot.name: slot for slot in signature(cls).operands}
     if word == "outs" and "dst" in slots:
         return slots["dst"]

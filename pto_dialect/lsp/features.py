@@ -65,7 +65,7 @@ FEATURES: tuple[tuple[str, Handler, Any], ...] = (
 
 
 def make_server() -> Server:
-    """A server that knows all features."""
+    """Returns a server that knows all features."""
     server = Server()
 
     @server.feature(types.INITIALIZE)

@@ -16,14 +16,14 @@ _FEW = 3000
 
 
 def whole(server: object, document: Document, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-    """The whole text laid out; nothing for one that cannot be read."""
+    """Returns the whole text laid out; nothing for one that cannot be read."""
     return _edits(document, formatted(document.text, document.uri).text)
 
 
 def part(
     server: object, document: Document, params: types.DocumentRangeFormattingParams
 ) -> list[types.TextEdit] | None:
-    """The statements that touch a range laid out."""
+    """Returns the statements that touch a range laid out."""
     first, last = params.range.start.line, params.range.end.line
     if last > first and params.range.end.character == 0:
         last -= 1
@@ -58,6 +58,6 @@ def _edits(document: Document, new: str) -> list[types.TextEdit] | None:
 
 
 def _split(text: str) -> list[str]:
-    """The lines of a text with their ends."""
+    """Returns the lines of a text with their ends."""
     starts = Lines(text).starts
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]

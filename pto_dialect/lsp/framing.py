@@ -33,13 +33,13 @@ class Framing:
         """Inside of something whose end is not known."""
 
     def readline(self) -> bytes:
-        """The next line of a header; nothing at the end of the stream."""
+        """Returns the next line of a header; nothing at the end of the stream."""
         if not self._lines and not self._next():
             return b""
         return self._lines.pop(0)
 
     def read(self, size: int) -> bytes:
-        """The bytes after a header; nothing where the stream ends before."""
+        """Returns the bytes after a header; nothing where the stream ends before."""
         body, self._body = self._body, None
         if body is None:
             body = self.stream.read(size)

@@ -23,7 +23,7 @@ from .server import Server
 
 
 def hints(server: Server, document: Document, params: types.InlayHintParams) -> list[types.InlayHint] | None:
-    """The hints between two positions; none where they are switched off."""
+    """Returns the hints between two positions; none where they are switched off."""
     if not server.settings.inlay_hints:
         return None
     start, end = document.offset(params.range.start), document.offset(params.range.end)

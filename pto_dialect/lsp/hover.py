@@ -42,7 +42,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def hover(server: object, document: Document, params: types.HoverParams) -> types.Hover | None:
-    """The answer to a hover."""
+    """Returns the answer to a hover."""
     offset = document.offset(params.position)
     base, names = document.names_at(offset)
     name = names.at(offset - base)
@@ -62,7 +62,7 @@ def _shown(text: str, area: types.Range) -> types.Hover:
 
 
 def _named(document: Document, base: int, offset: int, text: str, kind: str) -> str | None:
-    """A function, by its header."""
+    """Returns a function, by its header."""
     if kind != SYMBOL:
         return None
     found = re.search(rf"^[ \t]*(func\.func[^@\n]*{re.escape(text)}\(.*)$", document.text, re.MULTILINE)
@@ -145,7 +145,7 @@ def warm() -> None:
 
 @cache
 def term_text(word: str) -> str | None:
-    """A short page about a term: what it is, and its first section."""
+    """Returns a short page about a term: what it is, and its first section."""
     maker = _terms().get(word.lower())
     return None if maker is None else _short(maker())
 
@@ -161,14 +161,14 @@ def _short(page: Page) -> str:
 
 
 def describe_attribute(cls: type[PtoOp], slot: Slot) -> str:
-    """What an attribute means."""
+    """Returns what an attribute means."""
     return meaning(cls, slot, True)
 
 
 @cache
 def operation_text(name: str) -> str:
-    """The page of an operation in short: what it does and how, how it is written, its operands with their units,
-    attributes and clauses, and its formula."""
+    """Returns the page of an operation in short: what it does and how, how it is written, its operands with their
+    units, attributes and clauses, and its formula."""
     cls = op_class(name)
     declared = signature(cls)
     said = prose_of(name)
@@ -192,7 +192,7 @@ def operation_text(name: str) -> str:
 
 
 def _measured(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
-    """The unit of an operand or attribute, with its range."""
+    """Returns the unit of an operand or attribute, with its range."""
     found = unit_of(cls, slot, attribute)
     return "" if found is None else f" — {found}"
 
@@ -202,7 +202,7 @@ _ARITY = {"1": "", "?": " (optional)", "*": " (any number)"}
 
 @cache
 def core_operation_text(name: str) -> str:
-    """What an operation of another dialect takes and yields."""
+    """Returns what an operation of another dialect takes and yields."""
     wanted = declared(name)
     lines = [f"**{name}** — operation of the dialect `{name.partition('.')[0]}`", ""]
     for slots, mark, words in (

@@ -62,7 +62,7 @@ def _diagnostic(uri: str, path: str, found: Diagnostic) -> types.Diagnostic:
 
 
 def _range(path: str, span: Span | None) -> types.Range:
-    """The range of a span of the file; its first line for what is elsewhere."""
+    """Returns the range of a span of the file; its first line for what is elsewhere."""
     if span is None or span.source.name != path:
         return types.Range(types.Position(0, 0), types.Position(0, 0))
     line, column = span.source.line_col(span.start)

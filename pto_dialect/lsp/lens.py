@@ -20,7 +20,7 @@ _OPTIONS = {RUN: (), SANITIZE: ("--sanitize",)}
 
 
 def launch_file(document: Document) -> str | None:
-    """The launch file beside a document, which has its name."""
+    """Returns the launch file beside a document, which has its name."""
     if document.path is None:
         return None
     path = os.path.splitext(document.path)[0] + SUFFIX

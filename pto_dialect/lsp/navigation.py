@@ -41,7 +41,7 @@ class Occurrence(NamedTuple):
 
 
 def occurrence_at(document: Document, offset: int) -> Occurrence | None:
-    """The name at a position with all its uses: a value, block, function, or alias of a type."""
+    """Returns the name at a position with all its uses: a value, block, function, or alias of a type."""
     base, names = document.names_at(offset)
     name = names.at(offset - base)
     if name is not None and name.kind != SYMBOL:
@@ -71,12 +71,12 @@ def _outside(text: str) -> Iterator[tuple[Use, str, str]]:
 
 
 def symbol_definitions(text: str) -> list[str]:
-    """The functions and modules of a text."""
+    """Returns the functions and modules of a text."""
     return list(dict.fromkeys(name for use, kind, name in _outside(text) if kind == SYMBOL and use.defines))
 
 
 def definition(server: object, document: Document, params: types.DefinitionParams) -> list[types.Location] | None:
-    """Where it is defined; of a flag that is waited for, where it is set, and the other way round."""
+    """Returns where it is defined; of a flag that is waited for, where it is set, and the other way round."""
     offset = document.offset(params.position)
     found = occurrence_at(document, offset)
     if found is None:
@@ -86,7 +86,7 @@ def definition(server: object, document: Document, params: types.DefinitionParam
 
 
 def references(server: object, document: Document, params: types.ReferenceParams) -> list[types.Location] | None:
-    """Where it is used."""
+    """Returns where it is used."""
     offset = document.offset(params.position)
     found = occurrence_at(document, offset)
     if found is None:
@@ -98,7 +98,7 @@ def references(server: object, document: Document, params: types.ReferenceParams
 def highlight(
     server: object, document: Document, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight] | None:
-    """All uses of the name at a position; definitions as writes."""
+    """Returns all uses of the name at a position; definitions as writes."""
     offset = document.offset(params.position)
     found = occurrence_at(document, offset)
     if found is None:
@@ -108,7 +108,7 @@ def highlight(
 
 
 def prepare_rename(server: object, document: Document, params: types.PrepareRenameParams) -> types.Range | None:
-    """What a rename would rename."""
+    """Returns what a rename would rename."""
     found = occurrence_at(document, document.offset(params.position))
     return None if found is None else document.range(found.here.start, found.here.end)
 

@@ -59,7 +59,7 @@ async def carry_out(server: Server, uri: str) -> str | None:
 
 
 def _found(document: Document, output: str) -> Iterator[types.Diagnostic]:
-    """The verdicts of a SARIF log; none of anything else."""
+    """Yields the verdicts of a SARIF log; none of anything else."""
     try:
         results: list[Any] = json.loads(output)["runs"][0]["results"]
     except (ValueError, KeyError, IndexError, TypeError):

@@ -58,7 +58,7 @@ class Protocol(LanguageServerProtocol):
     """Exit code of the process: 1 unless the client requests shutdown first."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """The message in ``data``; one with parameters of another form is answered here."""
+        """Returns the message in ``data``; one with parameters of another form is answered here."""
         try:
             return super().structure_message(data)
         except (JsonRpcException, RecursionError):

@@ -40,12 +40,12 @@ class SemanticToken(NamedTuple):
 
 
 def whole(server: object, document: Document, params: types.SemanticTokensParams) -> types.SemanticTokens:
-    """The semantic tokens of the whole text."""
+    """Returns the semantic tokens of the whole text."""
     return _encoded(document, 0, len(document.text))
 
 
 def part(server: object, document: Document, params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-    """The semantic tokens between two positions."""
+    """Returns the semantic tokens between two positions."""
     return _encoded(document, document.offset(params.range.start), document.offset(params.range.end))
 
 
@@ -80,7 +80,7 @@ class _Encoder:
 
 
 def _shifted(first: types.Position, place: types.Position) -> types.Position:
-    """A position of a text that begins at ``first`` in a larger one."""
+    """Returns a position of a text that begins at ``first`` in a larger one."""
     return types.Position(first.line + place.line, place.character + (0 if place.line else first.character))
 
 

@@ -19,7 +19,8 @@ class Settings(NamedTuple):
 
     @classmethod
     def read(cls, given: Any) -> Settings:
-        """The settings in what a client sends; others than these, and values of another kind, are passed over."""
+        """Returns the settings in what a client sends; others than these, and values of another kind, are passed
+        over."""
         if not isinstance(given, dict):
             return cls()
         target, release = given.get("target"), given.get("release")

@@ -16,7 +16,7 @@ TRIGGERS = ["(", ",", " ", "["]
 
 
 def signature_help(server: object, document: Document, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-    """The form of the operation, its operands, and which of them comes next."""
+    """Returns the form of the operation, its operands, and which of them comes next."""
     statement = Statement(document.text, document.offset(params.position))
     cls = statement.operation
     if cls is None or statement.in_comment:

@@ -57,8 +57,8 @@ class PtoPass(ModulePass):
 
 
 def _without_collections(run: Callable[[Any, ModuleOp, DiagnosticEngine], None]) -> Callable[..., None]:
-    """``run`` with the collector paused: what a pass keeps of a program is as large as the program, and is looked at
-    again and again otherwise."""
+    """Returns ``run`` with the collector paused: what a pass keeps of a program is as large as the program, and is
+    looked at again and again otherwise."""
 
     @wraps(run)
     def quietly(self: Any, module: ModuleOp, engine: DiagnosticEngine) -> None:

@@ -121,8 +121,8 @@ class _Texts:
         self.sums: dict[Operation, bool] = {}
 
     def positions(self, op: Operation) -> Positions:
-        """The positions of the tiles that an operation reads, of those that it writes, and of those that it leaves with
-        undefined contents."""
+        """Returns the positions of the tiles that an operation reads, of those that it writes, and of those that it
+        leaves with undefined contents."""
         known = self.operands.get(op)
         if known is None:
             arch = self.profile.arch
@@ -131,14 +131,14 @@ class _Texts:
         return known
 
     def allocator(self, op: Operation) -> Allocator:
-        """What an allocation says."""
+        """Returns what an allocation says."""
         known = self.allocators.get(op)
         if known is None:
             known = self.allocators[op] = allocator(op, self.profile)
         return known
 
     def tile(self, op: Operation, start: int) -> Tile:
-        """The tile that ``op`` allocates at ``start``, the same object each time."""
+        """Returns the tile that ``op`` allocates at ``start``, the same object each time."""
         known = self.tiles.get((id(op), start))
         if known is None:
             made_by = self.allocator(op)
@@ -299,7 +299,8 @@ def _lets_others_write(cls: type[PtoOp]) -> bool:
 
 
 def _fills_all(function: Operation) -> bool:
-    """True when only operations on the tiles of the function write these: no pointers, queues or other cores."""
+    """Returns True when only operations on the tiles of the function write these: no pointers, queues or other
+    cores."""
     for op in walk(function):
         if _lets_others_write(type(op)) if is_pto(op) else has_role(op, RUNS):
             return False
@@ -314,12 +315,12 @@ def _fills_all(function: Operation) -> bool:
 
 
 def _is_carried(tile: Tile, op: Operation) -> bool:
-    """Whether ``op`` uses a tile through a handle that a loop carries, a branch gives or a choice."""
+    """Returns whether ``op`` uses a tile through a handle that a loop carries, a branch gives or a choice."""
     return not any(_allocation_of(value) is tile.op for value in op.operands if isinstance(value.type, _TILES))
 
 
 def _allocation_of(value: SSAValue) -> Operation | None:
-    """The allocation that a value is a view of, if the text says it."""
+    """Returns the allocation that a value is a view of, if the text says it."""
     while isinstance(owner := value.owner, Operation) and not has_role(owner, Role.TILE_ALLOCATION):
         if not has_role(owner, Role.VIEW) or not owner.operands:
             return None
@@ -349,7 +350,7 @@ def _stored(made: Operation, op: Operation) -> Diagnostic:
 
 
 def _computed(reads: dict[Operation, dict[Operation, None]]) -> Diagnostic:
-    """One warning for all tiles of a function: what is only computed with may never be used."""
+    """Returns one warning for all tiles of a function: what is only computed with may never be used."""
     first = next(iter(next(iter(reads.values()))))
     together = [made for made, ops in reads.items() if first in ops]
     message = f"{first.name} reads {listed(list(map(_name, together)))}, which nothing has written"
@@ -372,7 +373,7 @@ def _name(made: Operation) -> str:
 
 
 def _read_by(count: int) -> str:
-    """How many more operations read a tile."""
+    """Returns how many more operations read a tile."""
     if not count:
         return ""
     return f", and {count} more {'operation reads' if count == 1 else 'operations read'} it"

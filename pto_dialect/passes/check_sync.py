@@ -94,7 +94,7 @@ class CheckSyncPass(PtoPass):
                 engine.report(diagnostic)
 
     def _proofs(self, module: ModuleOp, function: Operation) -> list[Diagnostic]:
-        """The verdicts of the prover about a function: proofs if all are, else those that refute its order."""
+        """Returns the verdicts of the prover about a function: proofs if all are, else those that refute its order."""
         from pto_dialect.prove.decide import Answer  # deferred: start-up
         from pto_dialect.prove.functions import verdicts  # deferred: start-up
         from pto_dialect.prove.report import diagnostic_of  # deferred: start-up
@@ -106,7 +106,7 @@ class CheckSyncPass(PtoPass):
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
-    """Functions with a body that no other function calls."""
+    """Yields the functions with a body that no other function calls."""
     called: set[str] = set()
     for op in walk(module):
         if has_role(op, Role.CALL):
@@ -117,7 +117,7 @@ def entry_functions(module: Operation) -> Iterator[Operation]:
 
 
 def _starts(function: Operation, target: str | None) -> dict[int, Place]:
-    """Where the tiles begin that have an address."""
+    """Returns where the tiles begin that have an address."""
     starts: dict[int, Place] = {}
     profile = profile_of(function, target)
     for op in walk(function):
@@ -160,18 +160,18 @@ def _check(function: Operation, target: str | None, engine: DiagnosticEngine) ->
 
 
 def _has_order(loop: Operation) -> bool:
-    """Whether a loop may order the pipes, so that it matters whether it runs at all."""
+    """Returns whether a loop may order the pipes, so that it matters whether it runs at all."""
     return any(order_of(op) is not None or has_role(op, Role.CALL) for op in walk(loop))
 
 
 def _passed(function: Operation) -> list[SSAValue]:
-    """The values of a function that are up to its caller: arguments, and what it loads from memory."""
+    """Returns the values of a function that are up to its caller: arguments, and what it loads from memory."""
     loads = [op.results[0] for op in walk(function) if has_role(op, Role.ELEMENT_LOAD) and op.results]
     return [*function.regions[0].blocks[0].args, *loads]
 
 
 def _assumed(numbers: list[SSAValue], assumption: Assumption) -> str:
-    """An assumption as text."""
+    """Returns an assumption as text."""
     named = [(one.name_hint or f"arg{position}", assumption.get(id(one))) for position, one in enumerate(numbers)]
     return " where " + " and ".join(f"%{name} = {value}" for name, value in named if value is not None)
 
@@ -272,13 +272,13 @@ def _iterations(kind: str, first: Access, second: Access) -> Iterator[Note]:
 
 
 def _other_end(key: Key, wait: bool) -> tuple[Remedy, ...]:
-    """The set or the wait that a flag with a known event lacks."""
+    """Returns the set or the wait that a flag with a known event lacks."""
     source, target, number = key
     return (other_end(source, target, f"EVENT_ID{number}", wait),) if isinstance(number, int) else ()
 
 
 def flag_text(key: Key) -> str:
-    """A flag as text."""
+    """Returns a flag as text."""
     source, target, number = key
     event = f"EVENT_ID{number}" if isinstance(number, int) else "a computed EVENT_ID"
     return f"flag {event} from {source} to {target}"

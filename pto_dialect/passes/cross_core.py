@@ -36,7 +36,7 @@ class Part(NamedTuple):
     extents: tuple[tuple[AffineExpr, int], ...]
 
     def meets(self, other: Part) -> bool:
-        """Whether the two parts must share elements."""
+        """Returns whether the two parts must share elements."""
         if self.pointer is not other.pointer or self.strides != other.strides:
             return False
         pairs = zip(self.extents, other.extents, strict=True)
@@ -52,7 +52,7 @@ class _Access(NamedTuple):
 
 
 def unordered_cores(function: Operation) -> Iterator[Diagnostic]:
-    """Accesses of the cube core and of the vector cores to the same bytes, one of them a write."""
+    """Yields the accesses of the cube core and of the vector cores to the same bytes, one of them a write."""
     sections = [op for op in walk(function) if section_of(op) in ("cube", "vector")]
     if len({section_of(op) for op in sections}) < 2:
         return
@@ -102,7 +102,7 @@ def _part(view: SSAValue, affine: AffineAnalysis) -> Part | None:
 
 
 def _common(op: PtoOp, name: str, affine: AffineAnalysis) -> tuple[AffineExpr, ...] | None:
-    """Numbers that are the same on all cores of a block; ``None`` where one may differ."""
+    """Returns the numbers that are the same on all cores of a block; ``None`` where one may differ."""
     expressions = tuple(affine.expression_of(value) for value in operand_groups(op).get(name, ()))
     sources = (source for one in expressions for term, _ in one.terms for source in affine.sources(term))
     return expressions if all(map(_is_common, sources)) else None

@@ -65,12 +65,12 @@ def unequal_ends(function: Operation, never_pushed: Rule) -> Iterator[Diagnostic
 
 
 def _side(op: Operation) -> str | None:
-    """The core kind of the enclosing section of an operation."""
+    """Returns the core kind of the enclosing section of an operation."""
     return next((section_of(parent) for parent in ancestors(op) if section_of(parent) in _SIDES), None)
 
 
 def _queue(op: Operation) -> Hashable:
-    """What both ends of a queue say: the first flag, or the number."""
+    """Returns what both ends of a queue say: the first flag, or the number."""
     action = action_of(op)
     assert action is not None
     return ("number", queue_id(op)) if action.core is not None else ("flag", integer_attribute(op, "flag_base"))
@@ -84,7 +84,7 @@ def _end(ops: list[Operation]) -> _End | None:
 
 
 def _times(op: Operation) -> int | None:
-    """How often an operation runs on a core of its section."""
+    """Returns how often an operation runs on a core of its section."""
     times = 1
     for parent in takewhile(lambda parent: not has_role(parent, Role.FUNCTION), ancestors(op)):
         if is_for(parent):

@@ -233,9 +233,9 @@ _CALL = r"(?P<name>[^{},]*)(?:\{(?P<options>[^{}]*)\})?\s*(?:,|$)"
 
 
 def parse_pipeline(text: str) -> tuple[str, ...]:
-    """The passes of a list such as ``assign-memory{reuse=none},insert-sync``, each with its options; empty text names
-    none. ``builtin.module(..)`` around the list, as MLIR has it, is left out, and so is ``func.func(..)`` around passes
-    that work on each function by itself.
+    """Returns the passes of a list such as ``assign-memory{reuse=none},insert-sync``, each with its options; empty text
+    names none. ``builtin.module(..)`` around the list, as MLIR has it, is left out, and so is ``func.func(..)`` around
+    passes that work on each function by itself.
 
     Raises :class:`UnknownPassError` and :class:`PassOptionError`.
     """
@@ -261,7 +261,8 @@ def parse_pipeline(text: str) -> tuple[str, ...]:
 
 
 def _in_functions(match: re.Match[str]) -> str:
-    """The list inside ``func.func(..)``; raises :class:`PassOptionError` for passes that need the whole module."""
+    """Returns the list inside ``func.func(..)``; raises :class:`PassOptionError` for passes that need the whole
+    module."""
     for part in match["list"].split(","):
         name = part.partition("{")[0].strip()
         if name in PASS_TABLE and not PASS_TABLE[name].shared:
@@ -270,7 +271,7 @@ def _in_functions(match: re.Match[str]) -> str:
 
 
 def _checked(name: str, options: str) -> str:
-    """The options of a pass in one form, ``option=value`` with blanks between."""
+    """Returns the options of a pass in one form, ``option=value`` with blanks between."""
     known = PASS_TABLE[name].options
     messages: list[str] = []
     for part in options.split():
@@ -287,13 +288,13 @@ def _checked(name: str, options: str) -> str:
 
 
 def make_pass(call: str, target: str | None) -> PtoPass:
-    """The pass that a part of a pipeline names, with its options."""
+    """Returns the pass that a part of a pipeline names, with its options."""
     name, _, options = call.rstrip("}").partition("{")
     parsed = dict(part.split("=", 1) for part in options.split())
     return pass_class(name)(target, **parsed)
 
 
 def pass_class(name: str) -> type[PtoPass]:
-    """The class of pass ``name``; raises KeyError for an unknown one."""
+    """Returns the class of pass ``name``; raises KeyError for an unknown one."""
     entry = PASS_TABLE[name]
     return getattr(import_module(f".{entry.module}", __package__), entry.cls)

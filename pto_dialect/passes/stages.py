@@ -39,7 +39,7 @@ class UnknownStageError(ValueError):
 
 
 def lowering(text: str) -> tuple[str, ...]:
-    """The passes of a list of stages such as ``memory,sync``, in the order in which they run.
+    """Returns the passes of a list of stages such as ``memory,sync``, in the order in which they run.
 
     Raises :class:`UnknownStageError`.
     """

@@ -44,8 +44,8 @@ _known: dict[type[Operation], str | None] = {}
 
 
 def order_of(op: Operation) -> str | None:
-    """What ``op`` does to the order of the pipes beside its own work: ``set``, ``wait``, ``get`` (a lock), ``release``,
-    ``barrier``, ``join`` or ``blind``; ``None`` for all other operations."""
+    """Returns what ``op`` does to the order of the pipes beside its own work: ``set``, ``wait``, ``get`` (a lock),
+    ``release``, ``barrier``, ``join`` or ``blind``; ``None`` for all other operations."""
     cls = type(op)
     if cls not in _known:
         roles = op_spec(cls).roles if is_declared(cls) else Role.NONE
@@ -54,7 +54,7 @@ def order_of(op: Operation) -> str | None:
 
 
 def flag_of(step: Step) -> Key:
-    """The flag that a set or wait names."""
+    """Returns the flag that a set or wait names."""
     op = step.op
     names = ("src_op", "dst_op") if isinstance(op, OperationEventOp) else ("src_pipe", "dst_pipe")
     pipes = [named_pipe(op.attributes.get(name)) for name in names]
@@ -72,7 +72,7 @@ class Flow(FlowState):
         return order_of(op) is not None or self._pipe(op) is not None
 
     def relevant_operands(self, op: Operation) -> Iterable[SSAValue]:
-        """All operands: places in memory, and numbers of flags."""
+        """Returns all operands: places in memory, and numbers of flags."""
         return op.operands
 
     def finish(self, is_must: bool) -> None:
@@ -90,7 +90,7 @@ class Flow(FlowState):
     # ------------------------------------------------------------ issue
 
     def transfer(self, step: Step, is_must: bool) -> bool:
-        """The scalar unit reaches an operation; False when it cannot continue."""
+        """Returns the scalar unit reaches an operation; False when it cannot continue."""
         op = step.op
         step = self.slots.issued(step)
         self.certain = is_must
@@ -152,8 +152,8 @@ class Flow(FlowState):
         self._advance()
 
     def _known(self) -> Clock:
-        """What an operation that is issued now takes along: all that the scalar unit knows to be complete, which its
-        own last stores are not."""
+        """Returns what an operation that is issued now takes along: all that the scalar unit knows to be complete,
+        which its own last stores are not."""
         scalar = Pipe.S.value
         return {**self.clocks.get(scalar, {}), scalar: self.settled.get(scalar, 0)}
 
@@ -302,25 +302,25 @@ class Flow(FlowState):
         self.findings.hazard(kind, first, second, ordered, self.certain)
 
     def _issued_after(self, kind: str, before: Access) -> bool:
-        """Whether an access of the scalar unit is complete for all that is issued later."""
+        """Returns whether an access of the scalar unit is complete for all that is issued later."""
         if before.pipe != Pipe.S.value:
             return False
         return kind == "war" or not _stores_to_buffer(before.op, self.arch)
 
     def _needs_fence(self, kind: str, before: Access, now: Access) -> bool:
-        """Whether the vector unit of a2a3, which is a pipeline, may begin with ``now`` too early."""
+        """Returns whether the vector unit of a2a3, which is a pipeline, may begin with ``now`` too early."""
         if self.arch != "a2a3" or now.pipe != Pipe.V.value or before.number <= self.settled.get(now.pipe, 0):
             return False
         return not is_streamed(_Position(before.op, before.order), _Position(now.op, now.order), kind)
 
 
 def _stores_to_buffer(op: Operation, arch: str) -> bool:
-    """Whether the scalar unit stores to memory that others read after a flag from it."""
+    """Returns whether the scalar unit stores to memory that others read after a flag from it."""
     return stores_asynchronously(op, arch) and any(space_of(value.type) == SCALAR_STORES for value in op.operands)
 
 
 def _runs_on_vector_unit(op: Operation) -> bool:
-    """Whether ``op`` is part of a vector scope or of the body of a SIMT launch."""
+    """Returns whether ``op`` is part of a vector scope or of the body of a SIMT launch."""
     parent = op.parent_op()
     while parent is not None:
         if has_role(parent, Role.SCOPE) or is_simt_entry(parent):
@@ -350,7 +350,7 @@ _MEMORY = (TileBufType, MultiTileBufType, PtrType, TensorViewType, PartitionView
 
 
 def locations_of(step: Step, arch: str, writing: bool) -> list[Place]:
-    """The memory that an operation must read or write: handles whose start it accesses, elements."""
+    """Returns the memory that an operation must read or write: handles whose start it accesses, elements."""
     op = step.op
     if not isinstance(op, PtoOp):
         return []

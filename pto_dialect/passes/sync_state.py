@@ -45,11 +45,12 @@ class PoppedSlots:
         return other
 
     def key(self) -> Hashable:
-        """What tells two states apart."""
+        """Returns what tells two states apart."""
         return frozenset(self._next.items()), frozenset(self._bound.items())
 
     def issued(self, step: Step) -> Step:
-        """``step`` with the slots in place of the handles that it uses or, if it pops, with its slot at the end."""
+        """Returns ``step`` with the slots in place of the handles that it uses or, if it pops, with its slot at the
+        end."""
         if not self.pops:
             return step
         pop = self.pops.get(step.op)
@@ -65,7 +66,7 @@ class PoppedSlots:
         return step._replace(values=(*step.values, slot))
 
     def slot_of(self, step: Step) -> AbstractValue | None:
-        """The slot that an issued pop loads into; ``None`` for other operations."""
+        """Returns the slot that an issued pop loads into; ``None`` for other operations."""
         return step.values[-1] if step.op in self.pops else None
 
     def _slot(self, number: AbstractValue) -> AbstractValue:
@@ -171,7 +172,7 @@ class FlowState:
         return other
 
     def key(self) -> Hashable:
-        """What later findings depend on: of clocks only whose accesses they know, not how many there were.
+        """Returns what later findings depend on: of clocks only whose accesses they know, not how many there were.
 
         Which of several like operations set a flag or made an access is left out: a finding names any of them.
         """
@@ -202,7 +203,7 @@ class FlowKey:
 
 
 def _order(flow: FlowState) -> Hashable:
-    """Everything but the accesses; of clocks, how many of the accesses they know."""
+    """Returns everything but the accesses; of clocks, how many of the accesses they know."""
     ranks = {pipe: list(numbers) for pipe, numbers in flow.counted.items()}
 
     def seen(clock: Clock) -> frozenset[tuple[str, int]]:
@@ -233,7 +234,7 @@ def _order(flow: FlowState) -> Hashable:
 
 
 def _accesses(flow: FlowState) -> Hashable:
-    """The last writers and readers of each location, by the order of the accesses of each pipe."""
+    """Returns the last writers and readers of each location, by the order of the accesses of each pipe."""
     ranks = {pipe: {number: rank for rank, number in enumerate(numbers)} for pipe, numbers in flow.counted.items()}
 
     def access(one: Access) -> tuple[str, int, Operation | None]:
@@ -247,5 +248,5 @@ def _accesses(flow: FlowState) -> Hashable:
 
 
 def unit_flag(op: Operation) -> bool:
-    """Whether an operation hands its accumulator over by a mark of its own."""
+    """Returns whether an operation hands its accumulator over by a mark of its own."""
     return bool(unit_check(op))

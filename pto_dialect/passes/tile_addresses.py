@@ -30,15 +30,15 @@ class Tile:
         self.stop = stop
 
     def shares(self, other: Tile) -> bool:
-        """Whether some byte belongs to both."""
+        """Returns whether some byte belongs to both."""
         return self.space == other.space and self.start < other.stop and other.start < self.stop
 
     def is_same_memory(self, other: Tile) -> bool:
-        """Whether both have exactly the same bytes."""
+        """Returns whether both have exactly the same bytes."""
         return (self.space, self.start, self.stop) == (other.space, other.start, other.stop)
 
     def contains(self, other: Tile) -> bool:
-        """Whether all bytes of ``other`` belong to this one."""
+        """Returns whether all bytes of ``other`` belong to this one."""
         return self.space == other.space and self.start <= other.start and other.stop <= self.stop
 
 
@@ -53,7 +53,7 @@ class Allocator(NamedTuple):
 
 
 def allocator(op: Operation, profile: Profile) -> Allocator:
-    """What the text of ``op``, an allocation, says."""
+    """Returns what the text of ``op``, an allocation, says."""
     kind = op.results[0].type
     tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
     address = address_operand(op)
@@ -102,7 +102,7 @@ class TileAddresses:
         return self._key
 
     def sharing(self, tile: Tile) -> frozenset[int]:
-        """The numbers of the allocations that have bytes in common with ``tile``."""
+        """Returns the numbers of the allocations that have bytes in common with ``tile``."""
         known = self._sharing.get(tile)
         if known is None:
             others = frozenset(other.made for other in self.tiles.values() if other.shares(tile))
@@ -110,11 +110,11 @@ class TileAddresses:
         return known
 
     def owner(self, tile: Tile) -> Tile | None:
-        """The first tile that has all bytes of ``tile``."""
+        """Returns the first tile that has all bytes of ``tile``."""
         return next((known for known in self.tiles.values() if known.contains(tile)), None)
 
     def accessed(self, op: Operation, positions: Positions, numbers: tuple[AbstractValue, ...]) -> Accessed:
-        """What an operation reads and writes whose operands have these numbers."""
+        """Returns what an operation reads and writes whose operands have these numbers."""
         key = (id(op), numbers)
         known = self._accessed.get(key)
         if known is None:
@@ -131,7 +131,7 @@ class TileAddresses:
         return known
 
     def _base(self, number: AbstractValue) -> AbstractValue | None:
-        """The allocation that a handle comes from, through views and slots."""
+        """Returns the allocation that a handle comes from, through views and slots."""
         if isinstance(number, int):
             return None
         if number in self.made:

@@ -20,7 +20,8 @@ from pto_dialect.syntax.types.parser import parse_type
 def _reader(
     base: type[Attribute], name: str, read: Callable[[str], Attribute], spelling: Callable[[AttrParser], str]
 ) -> type[Attribute]:
-    """A class that xDSL's parser finds under ``name`` and that gives what ``read`` makes of the attribute's spelling.
+    """Returns a class that xDSL's parser finds under ``name`` and that gives what ``read`` makes of the attribute's
+    spelling.
 
     The classes proper hold Python fields beside their text, which xDSL's way of making them leaves out.
     """
@@ -40,7 +41,7 @@ def _reader(
 
 
 def _scan(parser: AttrParser, opened: int) -> str:
-    """The text from the current token (``opened`` brackets long) to the bracket that closes it."""
+    """Returns the text from the current token (``opened`` brackets long) to the bracket that closes it."""
     start = parser.pos
     end = parser._raw_scan_balanced(start + opened) + opened
     parser._resume_from(end)
@@ -52,14 +53,14 @@ def _is_bracketed(parser: AttrParser) -> bool:
 
 
 def _type_reader(name: str) -> type[Attribute]:
-    """``!pto.name`` or ``!pto.name<..>``."""
+    """Returns ``!pto.name`` or ``!pto.name<..>``."""
     return _reader(
         PtoType, name, parse_type, lambda parser: f"!{name}{_scan(parser, 1) if _is_bracketed(parser) else ''}"
     )
 
 
 def _attribute_reader(base: type[Attribute], kind: str) -> type[Attribute]:
-    """``#pto.kind<..>`` or, read up to the last bracket, ``#pto<kind ..>``."""
+    """Returns ``#pto.kind<..>`` or, read up to the last bracket, ``#pto<kind ..>``."""
     return _reader(
         base,
         f"pto.{kind}",

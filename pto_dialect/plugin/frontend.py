@@ -40,7 +40,7 @@ class PtoFrontend:
         self.first_line = 1
 
     def __call__(self, stream: IO[bytes]) -> ModuleOp:
-        """The program that ``stream`` holds; raises what the tool of xDSL shows as its errors."""
+        """Returns the program that ``stream`` holds; raises what the tool of xDSL shows as its errors."""
         from pto_dialect.diagnostics.engine import DiagnosticEngine, DiagnosticOptions  # deferred: start-up
         from pto_dialect.diagnostics.source import SourceFile  # deferred: start-up
         from pto_dialect.driver.inputs import decode  # deferred: start-up

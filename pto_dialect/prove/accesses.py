@@ -46,7 +46,7 @@ _IN_PART = Role.PARTIAL
 
 
 def accesses_of(op: Operation, places: Places) -> tuple[Access, ...]:
-    """What an operation reads and writes."""
+    """Returns what an operation reads and writes."""
     if not isinstance(op, PtoOp):
         return tuple(_plain(op, places))
     form = form_of(op, places.profile.arch)
@@ -54,7 +54,7 @@ def accesses_of(op: Operation, places: Places) -> tuple[Access, ...]:
 
 
 def _plain(op: Operation, places: Places) -> Iterator[Access]:
-    """The accesses of an operation of another dialect."""
+    """Yields the accesses of an operation of another dialect."""
     stores = has_role(op, Role.ELEMENT_STORE | Role.ATOMIC | Role.COPY)
     if not stores and not has_role(op, Role.ELEMENT_LOAD):
         return
@@ -90,8 +90,8 @@ def _declared(op: PtoOp, form: OperationForm, places: Places) -> Iterator[Access
 
 
 def _is_in_part(op: PtoOp, tile: SSAValue) -> bool:
-    """Whether the view that a tile is loaded from has another number of elements than its valid region: the load moves
-    the part that both have. Sizes that types do not state count as equal."""
+    """Returns whether the view that a tile is loaded from has another number of elements than its valid region: the
+    load moves the part that both have. Sizes that types do not state count as equal."""
     source = find(op, "src") if has_role(op, Role.TILE_LOAD) else None
     view, kind = source.type if source is not None else None, tile.type
     if not isinstance(view, PartitionViewType) or not isinstance(kind, TileBufType):
@@ -102,14 +102,14 @@ def _is_in_part(op: PtoOp, tile: SSAValue) -> bool:
 
 
 def _takes_places(op: PtoOp) -> bool:
-    """Whether an operation on tiles takes numbers that may say which part of them it touches."""
+    """Returns whether an operation on tiles takes numbers that may say which part of them it touches."""
     if not any(isinstance(value.type, TileBufType) for value in op.operands):
         return False
     return any(width_of(value.type) for value in op.operands)
 
 
 def _access(op: PtoOp, name: str, value: SSAValue, writes: bool, place: Place, places: Places, whole: bool) -> Access:
-    """The access to one of the locations of a handle."""
+    """Returns the access to one of the locations of a handle."""
     kind = value.type
     part: Interval | Rectangle | None
     if isinstance(kind, (TensorViewType, PartitionViewType)):
@@ -145,7 +145,7 @@ def _span(place: Place, sure: tuple[Expr, Expr] | None) -> Interval | None:
 
 
 def _element(op: PtoOp, kind: object, place: Place, places: Places) -> tuple[Interval | None, bool]:
-    """One element of a tile, by its index in memory order."""
+    """Returns one element of a tile, by its index in memory order."""
     size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
     (index,) = operand_groups(op)["offset"]
     number = places.numbers.number(index)
@@ -158,7 +158,7 @@ def _element(op: PtoOp, kind: object, place: Place, places: Places) -> tuple[Int
 def _pointed(
     op: PtoOp, name: str, kind: object, place: Place, places: Places
 ) -> tuple[Interval | Rectangle | None, bool]:
-    """What an operation touches from a pointer on."""
+    """Returns what an operation touches from a pointer on."""
     if place.offset is None:
         return None, False
     span = span_of(op, name, places.numbers, places.profile.arch)
@@ -189,8 +189,8 @@ def _pointed(
 
 
 def _is_whole(op: OffsetLoadOp | OffsetStoreOp) -> bool:
-    """Whether a load fills a whole register, or a store writes one: one element after the other, under no mask or a
-    full one."""
+    """Returns whether a load fills a whole register, or a store writes one: one element after the other, under no mask
+    or a full one."""
     groups = operand_groups(op)
     register = op.results[0] if isinstance(op, OffsetLoadOp) else next(iter(groups.get("value", ())), None)
     if register is None or enumerator(op, "dist") not in _as_they_are(register.type):
@@ -204,7 +204,7 @@ def _is_whole(op: OffsetLoadOp | OffsetStoreOp) -> bool:
 
 
 def _as_they_are(register: Attribute) -> tuple[str, ...]:
-    """The distributions, or none, that store the elements of a register, or load them, one after the other."""
+    """Returns the distributions, or none, that store the elements of a register, or load them, one after the other."""
     element = element_type(register)
     width = None if element is None else byte_width(element)
     return ("", "NORM") if width is None else ("", "NORM", f"NORM_B{8 * width}")
@@ -224,5 +224,5 @@ def _bursts(place: Place, span: Span, interval: Interval) -> Rectangle | None:
 
 
 def _reaches_further(op: PtoOp) -> bool:
-    """Whether an operation may touch more than two registers."""
+    """Returns whether an operation may touch more than two registers."""
     return any(not isinstance(value.type, VRegType) for value in op.results if not isinstance(value.type, PtrType))

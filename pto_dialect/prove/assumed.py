@@ -28,12 +28,12 @@ class AssumptionError(ValueError):
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The names in a condition. Raises :class:`AssumptionError`."""
+    """Returns the names in a condition. Raises :class:`AssumptionError`."""
     return frozenset(node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name))
 
 
 def unknown_names(assumptions: Sequence[str], known: Collection[str]) -> Iterator[str]:
-    """What to say about the names in conditions that no function has, which therefore say nothing."""
+    """Yields what to say about the names in conditions that no function has, which therefore say nothing."""
     for text in assumptions:
         for name in sorted(names_in(text).difference(known)):
             near = get_close_matches(name, known, 1)
@@ -49,7 +49,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def condition_of(text: str, symbols: Mapping[str, Symbol]) -> Condition | None:
-    """The condition that ``text`` states about ``symbols``; ``None`` where it names another one. Raises
+    """Returns the condition that ``text`` states about ``symbols``; ``None`` where it names another one. Raises
     :class:`AssumptionError`."""
     tree, names = _parsed(text), names_in(text)
     reader = _Reader(text, {name: symbols[name] for name in names if name in symbols})

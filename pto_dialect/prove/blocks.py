@@ -21,7 +21,7 @@ from .values import Numbers
 
 
 def blocks_in_order(region: Region) -> tuple[list[Block], bool]:
-    """The blocks that the first one reaches, each after those before it, and whether a branch goes back."""
+    """Returns the blocks that the first one reaches, each after those before it, and whether a branch goes back."""
     done: list[Block] = []
     seen, active = {region.blocks[0]}, {region.blocks[0]}
     goes_back = False
@@ -43,7 +43,7 @@ def blocks_in_order(region: Region) -> tuple[list[Block], bool]:
 
 
 def numbers_of_successors(block: Block, order: Sequence[Block]) -> tuple[int, ...]:
-    """The positions in ``order`` of the blocks that may follow one."""
+    """Returns the positions in ``order`` of the blocks that may follow one."""
     return tuple(dict.fromkeys(map(order.index, _successors(block))))
 
 
@@ -68,7 +68,7 @@ class Entries:
         self._found: dict[Block, list[Entry]] = {}
 
     def condition(self, block: Block) -> Condition | None:
-        """The condition under which a block runs."""
+        """Returns the condition under which a block runs."""
         result: Condition | None = None
         for entry in self._found.get(block, ()):
             if entry.condition is None:
@@ -127,7 +127,7 @@ class Entries:
 
 
 def _either(one: Condition, other: Condition) -> Condition:
-    """One of two conditions; what both have in common remains, if the rest is a choice."""
+    """Returns one of two conditions; what both have in common remains, if the rest is a choice."""
     if isinstance(one, All) and isinstance(other, All) and len(one.parts) == len(other.parts) == 2:
         (same, first), (common, second) = one.parts, other.parts
         if same == common and negated(first) == second:

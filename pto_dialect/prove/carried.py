@@ -111,7 +111,8 @@ def bind_carried(numbers: Numbers, op: Operation, bounds: Bounds) -> None:
 
 
 def _counts_iterations(op: Operation, loop: Operation) -> bool:
-    """Whether an operation divides what the counter of a loop has grown by the step, as ``double-buffer`` does."""
+    """Returns whether an operation divides what the counter of a loop has grown by the step, as ``double-buffer``
+    does."""
     counter, (low, _, step) = loop.regions[0].block.args[0], loop.operands[:3]
     if op.name != "arith.divui" or op.operands[1] is not step:
         return False
@@ -183,7 +184,7 @@ def _closed(
     steps: dict[int, Expr | None],
     ordinal: Ordinal,
 ) -> Expr | None:
-    """A carried number as an expression of the iteration."""
+    """Returns a carried number as an expression of the iteration."""
     start, step, holder = starts[index], steps[index], holders[index]
     if start is None or step is None:
         return None
@@ -201,14 +202,14 @@ def _closed(
 
 
 def _shifted(step: Expr, ordinal: Ordinal) -> Expr:
-    """What an expression was one iteration ago."""
+    """Returns what an expression was one iteration ago."""
     return substituted(step, {ordinal: symbol(ordinal).plus(-1)})
 
 
 def _sequence(
     index: int, holders: dict[int, Symbol], starts: dict[int, Expr | None], steps: dict[int, Expr | None]
 ) -> tuple[list[int], int] | None:
-    """The values of a carried number until it comes back to an earlier one, and which one that is."""
+    """Returns the values of a carried number until it comes back to an earlier one, and which one that is."""
     used = _needed(index, holders, steps)
     values: dict[Symbol, int] = {}
     for one in used:
@@ -232,7 +233,7 @@ def _sequence(
 
 
 def _needed(index: int, holders: dict[int, Symbol], steps: dict[int, Expr | None]) -> list[int]:
-    """The carried numbers on which one depends."""
+    """Returns the carried numbers on which one depends."""
     by_symbol = {holder: one for one, holder in holders.items()}
     needed, pending = {index}, [index]
     while pending:
@@ -246,7 +247,7 @@ def _needed(index: int, holders: dict[int, Symbol], steps: dict[int, Expr | None
 
 
 def alternating_slots(values: Sequence[Expr], back: int, ordinal: Ordinal) -> Expr:
-    """The value of an iteration: ``values`` in turn, and again from the one at ``back`` on."""
+    """Returns the value of an iteration: ``values`` in turn, and again from the one at ``back`` on."""
     place = symbol(ordinal)
     turn = place.plus(-back).modulo(len(values) - back)
     result = values[back]
@@ -265,7 +266,7 @@ class LoopNumbers(Numbers):
 
 
 def after_loop(numbers: Numbers, op: Operation, index: int) -> Expr | None:
-    """What a loop gives at its end: the carried number after its last iteration."""
+    """Returns what a loop gives at its end: the carried number after its last iteration."""
     # What its body computed is about other iterations.
     trial = numbers.outside(op)
     bounds = Bounds(trial, op)

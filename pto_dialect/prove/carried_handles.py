@@ -74,7 +74,8 @@ class LoopPlaces(Places):
 
 
 def any_of(places: Places, value: SSAValue) -> tuple[Place, ...]:
-    """Where a handle may point that a loop or blocks with branches carry or give: any of those that reach it."""
+    """Returns where a handle may point that a loop or blocks with branches carry or give: any of those that reach
+    it."""
     owner = value.owner
     around = owner.parent_op() if isinstance(owner, Block) else owner
     trial = places.copy(places.numbers.copy())
@@ -95,7 +96,7 @@ def any_of(places: Places, value: SSAValue) -> tuple[Place, ...]:
 
 
 def _at_any_time(place: Place) -> Place:
-    """A location of an earlier iteration: without all that iterations differ in."""
+    """Returns a location of an earlier iteration: without all that iterations differ in."""
     place = replace(place, condition=TRUE)
     numbers = (place.offset, place.extent, *(each for side in place.sides for each in side))
     if any(isinstance(one, (Ordinal, Varying)) for part in numbers if part is not None for one in symbols_of(part)):
@@ -104,13 +105,13 @@ def _at_any_time(place: Place) -> Place:
 
 
 def _is_inside(value: SSAValue, around: Operation | None) -> bool:
-    """Whether a value is defined in the regions of an operation."""
+    """Returns whether a value is defined in the regions of an operation."""
     inner = value.owner.parent_op()
     return inner is not None and any(one is around for one in (inner, *ancestors(inner)))
 
 
 def _sources(value: SSAValue) -> list[SSAValue] | None:
-    """The handles that a carried or chosen one may be; ``None`` for others."""
+    """Returns the handles that a carried or chosen one may be; ``None`` for others."""
     owner = value.owner
     if isinstance(owner, Block):
         return _sources_of_argument(owner, list(owner.args).index(value))  # pyright: ignore[reportArgumentType]
@@ -154,7 +155,7 @@ def _from_branches(block: Block, index: int) -> Iterator[SSAValue]:
 def _turns(
     places: Places, carried: list[SSAValue], initial: list[SSAValue], ends: list[SSAValue], index: int, place: Expr
 ) -> tuple[Place, ...] | None:
-    """The handles that alternate where a loop permutes them, and those from outside that it takes up."""
+    """Returns the handles that alternate where a loop permutes them, and those from outside that it takes up."""
     order: list[int] = []
     while index not in order:
         order.append(index)
@@ -174,7 +175,7 @@ def _turns(
 def _advancing(
     places: Places, carried: SSAValue, initial: SSAValue, end: SSAValue, bounds: Bounds
 ) -> tuple[Place, ...] | None:
-    """A pointer that grows by a constant in each iteration."""
+    """Returns a pointer that grows by a constant in each iteration."""
     trial = places.copy(places.numbers)
     mark = Place(places.space(carried), carried, Expr(0))
     trial.bind(carried, (mark,))

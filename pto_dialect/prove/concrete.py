@@ -94,7 +94,7 @@ class _Releases:
         self._first: list[Clock] = [{}]
 
     def before(self, count: int) -> Clock | None:
-        """What the first ``count`` of them carry; ``None`` where one of them has not happened yet."""
+        """Returns what the first ``count`` of them carry; ``None`` where one of them has not happened yet."""
         while len(self._first) <= count:
             clock = self.clocks[len(self._first) - 1]
             if clock is None:
@@ -106,7 +106,7 @@ class _Releases:
 
 
 def instances(model: Model, arguments: Numbers, limit: Limit) -> Iterator[Instance]:
-    """All executions of statements, in the order of the text."""
+    """Yields all executions of statements, in the order of the text."""
 
     def visit(body: list[Statement | Loop], values: Numbers) -> Iterator[Instance]:
         for item in body:
@@ -153,7 +153,7 @@ class _Earlier:
 
 
 def _begun(model: Model, arguments: Numbers, limit: Limit) -> tuple[list[Instance], bool]:
-    """The first executions of a call, and whether these are all."""
+    """Returns the first executions of a call, and whether these are all."""
     found: list[Instance] = []
     try:
         found.extend(instances(model, arguments, Limit(limit.steps // 4, limit.end)))
@@ -229,7 +229,7 @@ class Run:
         return [core for core in range(len(own)) if not self._continues(core)]
 
     def _continues(self, core: int) -> bool:
-        """Whether the scalar unit of a core waits for nothing."""
+        """Returns whether the scalar unit of a core waits for nothing."""
         join = self.joins.get(core)
         if join is not None and not self._waiting(core):
             del self.joins[core]
@@ -238,7 +238,7 @@ class Run:
         return join is None and not self.queues[Unit(core, Pipe.S)]
 
     def _waiting(self, core: int) -> list[Instance]:
-        """What the pipes of a core wait at."""
+        """Returns what the pipes of a core wait at."""
         return [queue[0] for unit, queue in self.queues.items() if queue and unit.core == core]
 
     def _end(self, stuck: list[int]) -> None:
@@ -387,7 +387,7 @@ class Run:
             clock[unit] = self.counts[unit]
 
     def _done(self, unit: Unit) -> Clock:
-        """What is complete when all that a pipe has begun is."""
+        """Returns what is complete when all that a pipe has begun is."""
         return {**self.clocks[unit], unit: self.counts[unit]}
 
     def _vague(self, unit: Unit, signal: Signal) -> None:
@@ -477,7 +477,7 @@ class Run:
 
 
 def moves(access: Access) -> bool:
-    """Whether the bytes of an access differ from one iteration to another."""
+    """Returns whether the bytes of an access differ from one iteration to another."""
     used = (one for part in access.depends_on for one in symbols_of(part))
     return any(isinstance(one, (Ordinal, Varying)) for one in used)
 

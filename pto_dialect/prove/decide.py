@@ -68,7 +68,7 @@ class Verdict:
 
 
 def decide(model: Model, seconds: float = SECONDS) -> Verdict:
-    """The verdict about ``model`` within some processor time. Raises :class:`UndecidedError`, and
+    """Returns the verdict about ``model`` within some processor time. Raises :class:`UndecidedError`, and
     ``ModuleNotFoundError`` where the library for sets is needed and not installed."""
     started = process_time()
     relations = _Lazy(model, seconds)
@@ -103,7 +103,7 @@ class _Lazy:
         return self._found
 
     def conflicts(self, one: Statement, other: Statement, level: int | None) -> bool:
-        """Whether two statements need an order; also where nothing says that they do not."""
+        """Returns whether two statements need an order; also where nothing says that they do not."""
         try:
             return self.get().conflicts(one, other, level)
         except (UndecidedError, ModuleNotFoundError):
@@ -111,7 +111,7 @@ class _Lazy:
 
 
 def _on_all_paths(model: Model, relations: _Lazy, end: float) -> OpenError | Flow:
-    """What does not follow whatever conditions and trip counts are; the walk where all does."""
+    """Returns what does not follow whatever conditions and trip counts are; the walk where all does."""
     if model.cores > 1:
         return OpenError(None, "several cores")
     try:
@@ -123,7 +123,7 @@ def _on_all_paths(model: Model, relations: _Lazy, end: float) -> OpenError | Flo
 
 
 def _proven(model: Model, by: Flow | Relations | Run) -> Verdict:
-    """The verdict that an order is proven; two flags that may be pending under one id are stated."""
+    """Returns the verdict that an order is proven; two flags that may be pending under one id are stated."""
     pairs = sorted((source.value, target.value) for source, target in by.counted)
     counted = (
         f"two flags from {source.removeprefix('PIPE_')} to {target.removeprefix('PIPE_')} with one id count as two"
@@ -137,7 +137,7 @@ def _verdict(model: Model, answer: Answer, **rest: Any) -> Verdict:
 
 
 def _of_run(model: Model, end: float) -> Verdict:
-    """The verdict about a function that has one course only."""
+    """Returns the verdict about a function that has one course only."""
     run = Run(model, {}, Limit(_LONG, end))
     faults = run.faults
     if not faults:
@@ -153,8 +153,8 @@ def _of_run(model: Model, end: float) -> Verdict:
 
 
 def _shown(model: Model, arguments: dict[Symbol, int], limit: Limit, ahead: bool = True) -> Fault | None:
-    """The smallest fault of a call that is wrong whatever other cores do; without ``ahead`` no flag that is set before
-    the wait for an earlier one is over."""
+    """Returns the smallest fault of a call that is wrong whatever other cores do; without ``ahead`` no flag that is set
+    before the wait for an earlier one is over."""
     fault = smallest(Run(model, arguments, limit, model.is_vague).faults)
     return None if fault is not None and fault.kind is FaultKind.FLAG_AHEAD and not ahead else fault
 
@@ -166,8 +166,8 @@ def _widened(model: Model, op: Operation, fault: Fault) -> Verdict:
 
 
 def smallest(faults: Iterable[Fault]) -> Fault | None:
-    """The certain fault that the fewest iterations lead to, if possible one between two pipes; a flag that is set too
-    early only where nothing else is wrong."""
+    """Returns the certain fault that the fewest iterations lead to, if possible one between two pipes; a flag that is
+    set too early only where nothing else is wrong."""
     certain = (fault for fault in faults if fault.certain)
     return min(certain, key=_precedence, default=None)
 
@@ -177,7 +177,7 @@ def _precedence(fault: Fault) -> tuple[bool, int, bool]:
 
 
 def used_symbols(model: Model) -> list[Symbol]:
-    """The symbols that matter for the order."""
+    """Returns the symbols that matter for the order."""
     found: dict[Symbol, None] = {}
     for statement in model.statements:
         parts: list[Any] = [statement.condition, *(loop.goes_on for loop in statement.loops)]
@@ -223,8 +223,8 @@ def _for_all(model: Model, made: _Lazy, end: float) -> Verdict:
 
 
 def _relations(model: Model, seconds: float) -> Relations:
-    """The relations of a model. Raises :class:`UndecidedError` where they are too large, or nothing fits what is
-    assumed."""
+    """Returns the relations of a model. Raises :class:`UndecidedError` where they are too large, or nothing fits what
+    is assumed."""
     try:
         relations = Relations(model, _SHARE * seconds)
         is_empty = relations.facts.is_empty()
@@ -236,7 +236,7 @@ def _relations(model: Model, seconds: float) -> Relations:
 
 
 def _guarded(relations: Relations, found: Iterator[Suspicion]) -> Iterator[Suspicion]:
-    """``found``, with the end of the budget of the library as an undecided verdict."""
+    """Yields ``found``, with the end of the budget of the library as an undecided verdict."""
     try:
         yield from found
     except relations.isl.Error:
@@ -244,7 +244,7 @@ def _guarded(relations: Relations, found: Iterator[Suspicion]) -> Iterator[Suspi
 
 
 def _small_calls(model: Model, end: float) -> Verdict | None:
-    """A refutation by one of the smallest calls, after sets were of no use."""
+    """Returns a refutation by one of the smallest calls, after sets were of no use."""
     given = [one for one in used_symbols(model) if one.given]
     if len(given) != len([one for one in used_symbols(model) if one.meaning is None]):
         return None
@@ -263,7 +263,7 @@ def _small_calls(model: Model, end: float) -> Verdict | None:
 
 
 def _fits(model: Model, arguments: dict[Symbol, int]) -> bool:
-    """Whether a call is one that the verdict is about; arguments that do not matter are 0."""
+    """Returns whether a call is one that the verdict is about; arguments that do not matter are 0."""
     values = {**{one: 0 for one in model.symbols if one.given}, **arguments}
     try:
         return all(holds(condition, values) for _, condition in model.facts)
@@ -293,13 +293,13 @@ def _is_admissible(one: Symbol, arguments: dict[Symbol, int]) -> bool:
 
 
 def _named(model: Model, arguments: dict[Symbol, int]) -> dict[str, int]:
-    """The arguments that matter, by name."""
+    """Returns the arguments that matter, by name."""
     used = used_symbols(model)
     return {one.name: value for one, value in arguments.items() if one.given and one in used}
 
 
 def _replayed(model: Model, relations: Relations, suspicions: list[Suspicion], end: float) -> Verdict:
-    """The smallest call that some suspicion is about and in which a run shows a fault."""
+    """Returns the smallest call that some suspicion is about and in which a run shows a fault."""
     reason, op = _reason(suspicions[0]), (suspicions[0].second or suspicions[0].first).op
     try:
         relations.check(None)
@@ -330,7 +330,8 @@ def _reason(one: Suspicion) -> str:
 
 
 def smallest_points(relations: Relations, arguments: Any) -> Iterator[dict[Symbol, int]]:
-    """Arguments in a set, those with the least sum of sizes first, then 0, 1, -1, 2 ... in the order of the symbols."""
+    """Yields the arguments in a set, those with the least sum of sizes first, then 0, 1, -1, 2 ... in the order of the
+    symbols."""
     symbols = relations.model.symbols
     names = list(relations.text.parameters.values())
     chosen = [one for one in symbols if one.given]
@@ -370,7 +371,7 @@ def _may_be_zero(one: Symbol) -> bool:
 
 
 def coordinates(point: Any, values: Any, count: int) -> list[int]:
-    """The numbers of a point. Raises :class:`UndecidedError` where the budget of the library ends."""
+    """Returns the numbers of a point. Raises :class:`UndecidedError` where the budget of the library ends."""
     try:
         if values is not None:
             return [values.get_at(index).to_python() for index in range(count)]
@@ -380,7 +381,7 @@ def coordinates(point: Any, values: Any, count: int) -> list[int]:
 
 
 def _for_each_unknown(relations: Relations, arguments: Any) -> Any:
-    """The arguments that are in a set whatever the unknown numbers are."""
+    """Returns the arguments that are in a set whatever the unknown numbers are."""
     outside = relations.facts.subtract(arguments)
     for index, one in reversed(list(enumerate(relations.model.symbols))):
         if not one.given and one.meaning is None:
@@ -389,7 +390,7 @@ def _for_each_unknown(relations: Relations, arguments: Any) -> Any:
 
 
 def _any_value(relations: Relations, arguments: Any, index: int) -> Any:
-    """A set of arguments without what it says about one of them."""
+    """Returns a set of arguments without what it says about one of them."""
     kind = relations.isl.dim_type.param
     name = arguments.get_dim_name(kind, index)
     projected = arguments.project_out(kind, index, 1)

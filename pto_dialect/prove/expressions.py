@@ -97,7 +97,7 @@ class Expr(NamedTuple):
         return whole.plus(symbol(Quotient(rest, divisor))) if rest.terms else whole
 
     def modulo(self, divisor: int) -> Expr:
-        """The remainder of this expression, from 0 to ``divisor`` - 1."""
+        """Returns the remainder of this expression, from 0 to ``divisor`` - 1."""
         return self.minus(self.over(divisor).times(divisor))
 
     @property
@@ -110,7 +110,7 @@ ZERO = Expr(0)
 
 
 def symbol(atom: Atom) -> Expr:
-    """An atom as an expression."""
+    """Returns an atom as an expression."""
     return Expr(0, frozenset({(atom, 1)}))
 
 
@@ -151,7 +151,7 @@ FALSE = Some(())
 
 
 def at_least(one: Expr, other: Expr | int) -> Condition:
-    """``one >= other``."""
+    """Returns ``one >= other``."""
     difference = one.minus(other)
     if difference.terms:
         return AtLeastZero(difference)
@@ -159,12 +159,12 @@ def at_least(one: Expr, other: Expr | int) -> Condition:
 
 
 def less(one: Expr, other: Expr) -> Condition:
-    """``one < other``."""
+    """Returns ``one < other``."""
     return at_least(other, one.plus(1))
 
 
 def equal(one: Expr, other: Expr | int) -> Condition:
-    """``one == other``."""
+    """Returns ``one == other``."""
     difference = one.minus(other)
     if not difference.terms:
         return TRUE if not difference.constant else FALSE
@@ -172,7 +172,7 @@ def equal(one: Expr, other: Expr | int) -> Condition:
 
 
 def negated(condition: Condition) -> Condition:
-    """The opposite of ``condition``."""
+    """Returns the opposite of ``condition``."""
     if isinstance(condition, Not):
         return condition.condition
     if condition in (TRUE, FALSE):
@@ -181,21 +181,21 @@ def negated(condition: Condition) -> Condition:
 
 
 def both(one: Condition, other: Condition) -> Condition:
-    """Both conditions."""
+    """Returns both conditions."""
     if FALSE in (one, other):
         return FALSE
     return one if other == TRUE else other if one == TRUE else All((one, other))
 
 
 def either(one: Condition, other: Condition) -> Condition:
-    """One of two conditions, or both."""
+    """Returns one of two conditions, or both."""
     if TRUE in (one, other):
         return TRUE
     return one if other == FALSE else other if one == FALSE else Some((one, other))
 
 
 def choose(condition: Condition, yes: Expr, no: Expr) -> Expr:
-    """``yes`` where ``condition`` holds, else ``no``."""
+    """Returns ``yes`` where ``condition`` holds, else ``no``."""
     if yes == no or condition == TRUE:
         return yes
     return no if condition == FALSE else symbol(Choice(condition, yes, no))
@@ -209,7 +209,7 @@ class UnknownValueError(Exception):
 
 
 def evaluate(expr: Expr, values: Values) -> int:
-    """The number that an expression is. Raises :class:`UnknownValueError`."""
+    """Returns the number that an expression is. Raises :class:`UnknownValueError`."""
     total = expr.constant
     for atom, factor in expr.terms:
         total += factor * _value(atom, values)
@@ -230,7 +230,7 @@ def _value(atom: Atom, values: Values) -> int:
 
 
 def holds(condition: Condition, values: Values) -> bool:
-    """Whether a condition holds. Raises :class:`UnknownValueError`."""
+    """Returns whether a condition holds. Raises :class:`UnknownValueError`."""
     if isinstance(condition, AtLeastZero):
         return evaluate(condition.expr, values) >= 0
     if isinstance(condition, Not):
@@ -244,7 +244,7 @@ def holds(condition: Condition, values: Values) -> bool:
 
 
 def symbols_of(part: Expr | Condition) -> Iterator[Symbol]:
-    """The symbols in an expression or a condition, some more than once."""
+    """Yields the symbols in an expression or a condition, some more than once."""
     if isinstance(part, Expr):
         for atom, _ in part.terms:
             if isinstance(atom, Quotient):
@@ -264,7 +264,7 @@ def symbols_of(part: Expr | Condition) -> Iterator[Symbol]:
 
 
 def is_natural(expr: Expr) -> bool:
-    """Whether an expression is at least 0 for all values of its symbols, by the signs of its parts alone."""
+    """Returns whether an expression is at least 0 for all values of its symbols, by the signs of its parts alone."""
     return expr.constant >= 0 and all(factor > 0 and _is_natural_atom(atom) for atom, factor in expr.terms)
 
 

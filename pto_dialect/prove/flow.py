@@ -62,7 +62,7 @@ class _State:
                 part[key] = bits & ~(present << 1) | (bits & present) << 1 | inner  # type: ignore[index]
 
     def met(self, other: _State) -> _State | None:
-        """What holds in both; ``None`` where different flags are set or ids held."""
+        """Returns what holds in both; ``None`` where different flags are set or ids held."""
         if self.flags.keys() != other.flags.keys() or self.held != other.held:
             return None
         return _State(
@@ -144,14 +144,14 @@ class Flow:
     # ------------------------------------------------------------ pairs
 
     def competes(self, one: Statement, later: Statement) -> bool:
-        """Whether two statements may need an order, by what is constant in them."""
+        """Returns whether two statements may need an order, by what is constant in them."""
         found = [pair for pair in competing(one, later, self.model.arch)]
         if not found or common_loops(one, later):
             return bool(found)
         return one.position < later.position and any(not streams(one, later, *pair, self.model.arch) for pair in found)
 
     def narrowed(self, one: Statement, later: Statement, closer: Conflict) -> int:
-        """The bits that ``later`` needs of ``one``, by a closer look at the pair."""
+        """Returns the bits that ``later`` needs of ``one``, by a closer look at the pair."""
         first, common = self.first[one.number], common_loops(one, later)
         bits = sum(1 << (first + 2 * level + 1) for level in range(common) if closer(one, later, level))
         if one.position < later.position and closer(one, later, None):
@@ -297,7 +297,7 @@ class Flow:
             state.released[number] = state.released.get(number, 0) | carried
 
     def number(self, one: Statement, signal: Signal, limit: int) -> int:
-        """The id of a flag or a buffer, which must be a constant."""
+        """Returns the id of a flag or a buffer, which must be a constant."""
         number = signal.number.value
         if number is None or not 0 <= number < limit:
             raise OpenError(one, "its id is computed, or out of range")
@@ -305,7 +305,8 @@ class Flow:
 
 
 def _constant_key(one: Statement) -> Key | None:
-    """The pipes and the id of a flag that is set or waited for; ``None`` of others, and where the id is computed."""
+    """Returns the pipes and the id of a flag that is set or waited for; ``None`` of others, and where the id is
+    computed."""
     signal = one.signal
     if signal is None or signal.is_vague or signal.kind not in ("set", "wait"):
         return None

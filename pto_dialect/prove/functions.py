@@ -29,8 +29,9 @@ def verdicts(
     seconds: float = SECONDS,
     entry: str | None = None,
 ) -> Iterator[Verdict]:
-    """The verdict about each function that no other calls, for each kind of core that runs it; one about all cores of a
-    block where these signal each other or share memory. If that is undecided, those about each core come before it.
+    """Yields the verdict about each function that no other calls, for each kind of core that runs it; one about all
+    cores of a block where these signal each other or share memory. If that is undecided, those about each core come
+    before it.
 
     ``assumptions`` are conditions on arguments, by their names; a function without one of these arguments is judged
     without the condition. ``seconds`` is the processor time for each verdict. ``entry`` names the only function that is
@@ -51,7 +52,7 @@ def verdicts(
 
 
 def _together(function: Operation, target: str | None, assumptions: Sequence[str], seconds: float) -> Verdict | None:
-    """The verdict about all cores of a block; ``None`` where they have nothing to do with each other."""
+    """Returns the verdict about all cores of a block; ``None`` where they have nothing to do with each other."""
     if any(has_role(op, Role.CORES | Role.BLOCKS) or action_of(op) is not None for op in walk(function)):
         return verdict_of(function, BLOCK, target, assumptions, seconds)
     try:
@@ -74,7 +75,7 @@ def verdict_of(
     assumptions: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Verdict:
-    """The verdict about one function on one kind of core, or on all cores of a block (``BLOCK``)."""
+    """Returns the verdict about one function on one kind of core, or on all cores of a block (``BLOCK``)."""
     name = symbol_of(function)
     facts: tuple[str, ...] = ()
     try:
@@ -94,7 +95,7 @@ def verdict_of(
 
 
 def names_of_arguments(module: Operation) -> frozenset[str]:
-    """The names that conditions may have in some function of a module."""
+    """Returns the names that conditions may have in some function of a module."""
     found = set(LAUNCH_NAMES)
     for function in entry_functions(module):
         for position, value in enumerate(function.regions[0].blocks[0].args):

@@ -14,7 +14,7 @@ Sides = tuple[tuple[Expr, Expr], ...]
 
 
 def are_distinct(shape: Sequence[Expr | None], strides: Sequence[Expr | None], sides: Sides) -> bool:
-    """Whether elements of a part, and of all others that pass this test, have bytes of their own.
+    """Returns whether elements of a part, and of all others that pass this test, have bytes of their own.
 
     A part may reach beyond the shape of its view where constants say so. Strides that are no constants are taken to
     keep elements apart."""
@@ -35,7 +35,7 @@ def are_distinct(shape: Sequence[Expr | None], strides: Sequence[Expr | None], s
 
 
 def _add_up(dimensions: Sequence[tuple[int, int | None]]) -> bool:
-    """Whether each stride is more than all smaller dimensions reach together."""
+    """Returns whether each stride is more than all smaller dimensions reach together."""
     reach = 0
     for stride, size in dimensions:
         if size is None or stride <= reach:
@@ -45,7 +45,7 @@ def _add_up(dimensions: Sequence[tuple[int, int | None]]) -> bool:
 
 
 def _are_nested(dimensions: Sequence[tuple[int, int | None]]) -> bool:
-    """Whether each stride is at least the whole of the next smaller dimension, so that also parts which are
+    """Returns whether each stride is at least the whole of the next smaller dimension, so that also parts which are
     large in different dimensions stay apart."""
     least: int | None = 1
     for stride, size in dimensions:

@@ -157,13 +157,13 @@ class Statement:
         return self.signal is not None and not self.certain and not self.is_vague(self.certain)
 
     def is_vague(self, certain: bool) -> bool:
-        """Whether it is not known what it orders, as of barriers that are not ``certain`` to run."""
+        """Returns whether it is not known what it orders, as of barriers that are not ``certain`` to run."""
         signal = self.signal
         return signal is not None and (signal.is_vague or (not certain and signal.kind in _BARRIERS))
 
 
 def common_loops(one: Statement, other: Statement) -> int:
-    """How many loops surround both."""
+    """Returns how many loops surround both."""
     common = 0
     for first, second in zip(one.loops, other.loops, strict=False):
         if first is not second:

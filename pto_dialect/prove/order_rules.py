@@ -33,15 +33,15 @@ class _Position(NamedTuple):
 
 
 def kind_of(first: Access, second: Access) -> str | None:
-    """``raw``, ``war`` or ``waw``; ``None`` for two reads."""
+    """Returns ``raw``, ``war`` or ``waw``; ``None`` for two reads."""
     if second.writes:
         return "waw" if first.writes else "war"
     return "raw" if first.writes else None
 
 
 def needs_order(earlier: Statement, later: Statement, first: Access, second: Access, arch: str) -> bool:
-    """Whether flags or barriers must order two accesses that touch the same bytes, ``first`` being the earlier one in
-    the text. Two iterations of one pipe may differ: see :func:`streams`."""
+    """Returns whether flags or barriers must order two accesses that touch the same bytes, ``first`` being the earlier
+    one in the text. Two iterations of one pipe may differ: see :func:`streams`."""
     kind = kind_of(first, second)
     if kind is None or first.space != second.space:
         return False
@@ -61,7 +61,7 @@ def needs_order(earlier: Statement, later: Statement, first: Access, second: Acc
 
 
 def competing(earlier: Statement, later: Statement, arch: str) -> Iterator[tuple[Access, Access]]:
-    """The accesses of two statements that need an order, if they meet; those that never do are left out."""
+    """Yields the accesses of two statements that need an order, if they meet; those that never do are left out."""
     for first in earlier.accesses:
         for second in later.accesses:
             if (
@@ -73,13 +73,14 @@ def competing(earlier: Statement, later: Statement, arch: str) -> Iterator[tuple
 
 
 def _is_shared(space: str, one: Statement, other: Statement) -> bool:
-    """Whether two cores of a block may access the same bytes of a memory: global memory, or that of one of them."""
+    """Returns whether two cores of a block may access the same bytes of a memory: global memory, or that of one of
+    them."""
     owners = {CUBE} if space != LOCAL_STORES else {one.core, other.core} - {CUBE}
     return space == GLOBAL or (len(owners) == 1 and {one.core, other.core} != owners)
 
 
 def may_refute(earlier: Statement, later: Statement, access: Access) -> bool:
-    """Whether it is certain that two accesses are out of order if nothing orders them.
+    """Returns whether it is certain that two accesses are out of order if nothing orders them.
 
     Unit flags that do not alternate may order them. Between cores it is certain of transfers of global memory alone:
     how the scalar units and the memories of others take part is widened.
@@ -90,7 +91,7 @@ def may_refute(earlier: Statement, later: Statement, access: Access) -> bool:
 
 
 def streams(earlier: Statement, later: Statement, first: Access, second: Access, arch: str) -> bool:
-    """Whether the vector unit streams the result of ``earlier`` into ``later`` of the same iteration."""
+    """Returns whether the vector unit streams the result of ``earlier`` into ``later`` of the same iteration."""
     if earlier.pipe is not Pipe.V or later.pipe is not Pipe.V or arch != "a2a3" or earlier.loops != later.loops:
         return False
     kind = kind_of(first, second)
@@ -99,6 +100,6 @@ def streams(earlier: Statement, later: Statement, first: Access, second: Access,
 
 
 def _both_add(first: Access, second: Access) -> bool:
-    """Whether both operations combine atomically with what is there, in the same way."""
+    """Returns whether both operations combine atomically with what is there, in the same way."""
     modes = [enumerator(access.op, "atomicType") for access in (first, second)]
     return modes[0] == modes[1] and modes[0] not in ("", "atomic_none")

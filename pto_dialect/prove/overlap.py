@@ -20,7 +20,7 @@ class Overlap(Enum):
 
 
 def share_object(first: Access, second: Access) -> Overlap:
-    """Whether the objects are the same: pointers made of numbers may be anywhere in global memory."""
+    """Returns whether the objects are the same: pointers made of numbers may be anywhere in global memory."""
     if first.space != second.space:
         return Overlap.NEVER
     if first.root is None or second.root is None:
@@ -31,13 +31,13 @@ def share_object(first: Access, second: Access) -> Overlap:
 
 
 def interval_of(access: Access) -> Interval | None:
-    """The bytes between the first and the last that an access touches."""
+    """Returns the bytes between the first and the last that an access touches."""
     part = access.part
     return part.bytes if isinstance(part, Rectangle) else part
 
 
 def are_apart(first: Access, second: Access) -> bool:
-    """Whether two accesses are disjoint in all iterations, by the constants in their bytes alone."""
+    """Returns whether two accesses are disjoint in all iterations, by the constants in their bytes alone."""
     one, other = interval_of(first), interval_of(second)
     if one is None or other is None:
         return False

@@ -88,7 +88,7 @@ class Places:
         self._known: dict[SSAValue, tuple[Place, ...]] = {}
 
     def copy(self, numbers: Numbers) -> Self:
-        """Another object that knows as much."""
+        """Returns another object that knows as much."""
         other = type(self)(self.profile, numbers)
         other._known = dict(self._known)
         other.assumed = self.assumed
@@ -99,7 +99,7 @@ class Places:
         self._known[value] = places
 
     def of(self, value: SSAValue) -> tuple[Place, ...]:
-        """Where a handle may point."""
+        """Returns where a handle may point."""
         known = self._known.get(value)
         if known is None:
             self._known[value] = (self.anywhere(value),)
@@ -107,11 +107,11 @@ class Places:
         return known
 
     def anywhere(self, value: SSAValue) -> Place:
-        """Some location in the memory of a handle."""
+        """Returns some location in the memory of a handle."""
         return Place(self.space(value), None, certain=False)
 
     def space(self, value: SSAValue) -> str:
-        """The memory of a handle."""
+        """Returns the memory of a handle."""
         kind = value.type
         tile = kind.slot if isinstance(kind, MultiTileBufType) else kind
         if isinstance(tile, TileBufType):
@@ -119,7 +119,7 @@ class Places:
         return space_of_type(kind) or GLOBAL
 
     def argument(self, value: SSAValue) -> Place:
-        """The location of an argument of the function: an object of its own."""
+        """Returns the location of an argument of the function: an object of its own."""
         kind = value.type
         frame = ("view", value) if isinstance(kind, (TensorViewType, PartitionViewType)) else None
         sides: Sides = ()
@@ -222,13 +222,13 @@ class Places:
         ]
 
     def _after(self, op: Operation, value: OpResult) -> Sequence[Place]:
-        """What a loop gives at its end; see :class:`pto_dialect.prove.carried_handles.LoopPlaces`."""
+        """Returns what a loop gives at its end; see :class:`pto_dialect.prove.carried_handles.LoopPlaces`."""
         return [self.anywhere(value)]
 
     # ------------------------------------------------------------ views
 
     def _viewed(self, place: Place, op: Operation, value: SSAValue) -> Place:
-        """The same bytes under another type."""
+        """Returns the same bytes under another type."""
         if isinstance(value.type, TileBufType):
             extent, sure = self._tile_size(value.type)
             return replace(place, extent=extent or place.extent, sure=sure, frame=None, sides=())
@@ -245,7 +245,7 @@ class Places:
         return replace(place, offset=place.offset.plus(number, pitch), extent=extent, sure=sure, slot=slot)
 
     def _part(self, place: Place, op: Operation, value: SSAValue) -> Place:
-        """Some rows and columns of a tile."""
+        """Returns some rows and columns of a tile."""
         source, result = op.operands[0].type, value.type
         offsets = [self.numbers.number(one) for one in listed(op, "offsets")]
         plain = isinstance(source, TileBufType) and source.slayout == "none_box" and not place.sides
@@ -317,7 +317,7 @@ _VIEWS = (
 
 
 def _spanned(place: Place, sides: Sides) -> Place:
-    """A part of a view with the bytes from its first to its last element, if its strides are constants."""
+    """Returns a part of a view with the bytes from its first to its last element, if its strides are constants."""
     if place.offset is None or len(place.strides) != len(sides):
         return replace(place, offset=None, extent=None)
     numbers = [None if stride is None else stride.value for stride in place.strides]
@@ -335,12 +335,12 @@ def _spanned(place: Place, sides: Sides) -> Place:
 
 
 def _lines(tile: TileBufType) -> int:
-    """Rows of a tile in memory."""
+    """Returns the rows of a tile in memory."""
     return tile.rows if tile.blayout == "row_major" else tile.cols
 
 
 def _columns(tile: TileBufType) -> int:
-    """Elements of a row of a tile in memory."""
+    """Returns the elements of a row of a tile in memory."""
     return tile.cols if tile.blayout == "row_major" else tile.rows
 
 
@@ -353,7 +353,7 @@ def _frame(kind: str, root: Hashable, *numbers: Expr | None) -> Hashable:
 
 
 def _sure_bytes(tile: TileBufType) -> int:
-    """The first bytes of a tile that an operation on its valid region must touch."""
+    """Returns the first bytes of a tile that an operation on its valid region must touch."""
     size = byte_width(tile.element)
     rows, columns = tile.valid_rows, tile.valid_cols
     if size is None or min(rows, columns) < 1:

@@ -47,7 +47,7 @@ _DEEPEST = 24
 
 
 def read_function(function: Operation, core: str | None, target: str | None) -> Model:
-    """The model of a function as the cores of kind ``core`` run it. Raises :class:`UndecidedError`."""
+    """Returns the model of a function as the cores of kind ``core`` run it. Raises :class:`UndecidedError`."""
     profile = profile_of(function, target)
     launch = Launch()
     reader = _Reader(core, profile, function)
@@ -69,7 +69,7 @@ def read_function(function: Operation, core: str | None, target: str | None) -> 
 
 
 def read_block(function: Operation, target: str | None) -> Model:
-    """The model of a function as the cores of a block run it together. Raises :class:`UndecidedError`."""
+    """Returns the model of a function as the cores of a block run it together. Raises :class:`UndecidedError`."""
     profile = profile_of(function, target)
     launch = Launch()
     body: list[Statement | Loop] = []
@@ -256,7 +256,7 @@ class _Reader:
             where.body.append(loop)
 
     def _works(self, op: Operation) -> bool:
-        """Whether an operation does more than to compute, or may."""
+        """Returns whether an operation does more than to compute, or may."""
         if isinstance(op, PtoOp) and form_of(op, self.profile.arch).pipe is not None:
             return True
         return has_role(op, Role.CALL | Role.ELEMENT_STORE | Role.ELEMENT_LOAD)
@@ -318,7 +318,7 @@ class _Reader:
         return tuple(found)
 
     def _addresses_memory(self, op: Operation) -> bool:
-        """Whether work-items may access memory that they were not given."""
+        """Returns whether work-items may access memory that they were not given."""
         bodies: list[Operation] = [op]
         if not op.regions:
             name = op.properties.get("callee") or op.attributes.get("callee")
@@ -397,7 +397,7 @@ class _Reader:
         self.statements.append(statement)
 
     def _handed(self, op: Operation) -> SSAValue | None:
-        """The accumulator that an operation hands over alternately with others of its function."""
+        """Returns the accumulator that an operation hands over alternately with others of its function."""
         if not unit_check(op):
             return None
         function = enclosing(op, Role.FUNCTION) or op
@@ -424,20 +424,20 @@ class _Where(NamedTuple):
     is_mine: bool
 
     def mine(self) -> _Where:
-        """The same position in a section of the core."""
+        """Returns the same position in a section of the core."""
         return self._replace(is_mine=True)
 
     def part(self) -> _Where:
-        """The same position in a part of the course of its own."""
+        """Returns the same position in a part of the course of its own."""
         return self._replace(course=[])
 
     def when(self, condition: Condition | None) -> _Where:
-        """The same position where a condition holds; ``None`` is one that nobody knows."""
+        """Returns the same position where a condition holds; ``None`` is one that nobody knows."""
         known = self.condition if condition is None else both(self.condition, condition)
         return self._replace(condition=known, certain=self.certain and condition is not None)
 
     def inside(self, loop: Loop, certain: bool) -> _Where:
-        """The position at the beginning of the body of a loop."""
+        """Returns the position at the beginning of the body of a loop."""
         position = (*self.position, loop.number)
         loops = (*self.loops, loop)
         if len(loops) > _DEEPEST:
@@ -447,7 +447,7 @@ class _Where(NamedTuple):
 
 
 def _used_from_outside(op: Operation) -> Iterator[SSAValue]:
-    """The values from outside of its regions that an operation uses there."""
+    """Yields the values from outside of its regions that an operation uses there."""
     inside = {id(result) for inner in walk(op) if inner is not op for result in inner.results}
     inside |= {
         id(arg) for inner in walk(op) for region in inner.regions for block in region.blocks for arg in block.args
@@ -458,8 +458,8 @@ def _used_from_outside(op: Operation) -> Iterator[SSAValue]:
 
 
 def entry_functions(module: Operation) -> Iterator[Operation]:
-    """The functions with a body that no other function calls or launches; of functions that only call each other the
-    first."""
+    """Yields the functions with a body that no other function calls or launches; of functions that only call each other
+    the first."""
     functions = [op for op in walk(module) if isinstance(op, FuncOp) and op.regions[0].blocks and not is_simt_entry(op)]
     called = {one.sym_name.data: set(_called(one)) for one in functions}
     everywhere = set().union(*called.values())
@@ -480,7 +480,7 @@ def _called(function: Operation) -> Iterator[str]:
 
 
 def _reached(names: set[str], called: Mapping[str, set[str]]) -> set[str]:
-    """The functions that some functions call, directly or through others, and these themselves."""
+    """Returns the functions that some functions call, directly or through others, and these themselves."""
     reached, pending = set(names), list(names)
     while pending:
         for name in called.get(pending.pop(), set()) - reached:
@@ -490,7 +490,8 @@ def _reached(names: set[str], called: Mapping[str, set[str]]) -> set[str]:
 
 
 def cores_of(function: Operation) -> list[str | None]:
-    """The kinds of cores with sections in a function; ``None`` stands for the one that runs a function without."""
+    """Returns the kinds of cores with sections in a function; ``None`` stands for the one that runs a function
+    without."""
     sections = {section_of(op) for op in walk(function)}
     found = [name for name in ("cube", "vector") if name in sections]
     return [*found] if found else [None]

@@ -25,7 +25,7 @@ _STEPS = 300_000
 
 
 def library() -> Any:
-    """The module ``islpy``. Raises ``ModuleNotFoundError`` where it is not installed, or cannot be used."""
+    """Returns the module ``islpy``. Raises ``ModuleNotFoundError`` where it is not installed, or cannot be used."""
     try:
         import islpy  # deferred: optional
 
@@ -78,7 +78,7 @@ class Relations:
         self._reached: dict[int, _Reach] = {}
 
     def set(self, text: str) -> Any:
-        """A set as text, with the parameters of the model."""
+        """Returns a set as text, with the parameters of the model."""
         return self.isl.Set.read_from_str(self.context, self.text.prefix + text)
 
     def map(self, pieces: list[str]) -> Any:
@@ -94,7 +94,7 @@ class Relations:
         self.context.reset_operations()
 
     def times(self, statements: list[Statement], exact: bool) -> Any:
-        """The points in time of statements."""
+        """Returns the points in time of statements."""
         pieces = [f"{self.text.time(one, 'a')} : {self.text.domain(one, 'a', exact)}" for one in statements]
         return self.set(f"{{ {'; '.join(pieces)} }}") if pieces else self.space
 
@@ -231,7 +231,7 @@ class Relations:
         return (whole, inverted) if self._keeps_order(whole, ends) else (self.map([]), self.map([]))
 
     def _by_number(self, sets: list[Statement], waits: list[Statement], starts: Any, ends: Any) -> tuple[Any, Any]:
-        """The same where the number of sets and waits before each is an expression."""
+        """Returns the same where the number of sets and waits before each is an expression."""
         constant = all(one.signal is not None and not one.signal.number.terms for one in (*sets, *waits))
         whole = self._matched(sets, waits, starts, ends) if constant and sets and waits else None
         if whole is None:
@@ -243,12 +243,13 @@ class Relations:
         return whole, whole.intersect(self.less)
 
     def _keeps_order(self, matched: Any, ends: Any) -> bool:
-        """Whether later waits take later sets: of the one-to-one relations between two sequences only one does."""
+        """Returns whether later waits take later sets: of the one-to-one relations between two sequences only one
+        does."""
         later = self.less.intersect_domain(ends).intersect_range(ends).apply_domain(matched).apply_range(matched)
         return later.is_subset(self.less)
 
     def _unmatched(self, matched: Any, starts: Any, ends: Any) -> Iterator[tuple[str, Any]]:
-        """Where waits and sets do not belong together one by one."""
+        """Yields where waits and sets do not belong together one by one."""
         found = ends.subtract(matched.domain())
         if not found.is_empty():
             yield "deadlock", found
@@ -368,7 +369,7 @@ class Relations:
     # ------------------------------------------------------------ conflicts
 
     def races(self) -> Iterator[Suspicion]:
-        """Pairs of accesses that nothing orders."""
+        """Yields the pairs of accesses that nothing orders."""
         working = [one for one in self.model.statements if one.accesses]
         for one in working:
             self.check(one)
@@ -392,7 +393,7 @@ class Relations:
             yield from self._suspect("race", left.domain(), one, other)
 
     def _conflict(self, one: Statement, other: Statement, pairs: list[tuple[Access, Access]], order: str) -> Any:
-        """The executions of two statements that need an order, as ``order`` restricts them."""
+        """Returns the executions of two statements that need an order, as ``order`` restricts them."""
         whole = [self.text.domain(one, "a", False), self.text.domain(other, "b", False), order]
         pieces: list[str] = []
         for first, second in pairs:
@@ -405,8 +406,8 @@ class Relations:
         return conflict.intersect_params(self.facts)
 
     def conflicts(self, one: Statement, other: Statement, level: int | None) -> bool:
-        """Whether two statements need an order in some call: in one iteration of all loops around both, or in two of
-        the loop of this number among them; also where the library cannot say."""
+        """Returns whether two statements need an order in some call: in one iteration of all loops around both, or in
+        two of the loop of this number among them; also where the library cannot say."""
         try:
             self.check(other)
             pairs = list(competing(one, other, self.model.arch))
@@ -415,7 +416,7 @@ class Relations:
             return True
 
     def _open(self, conflict: Any, one: Statement, other: Statement) -> Any:
-        """The pairs of a conflict in which nothing makes the second wait for the first."""
+        """Returns the pairs of a conflict in which nothing makes the second wait for the first."""
         reach = self._reached.get(one.number)
         if reach is None:
             reach = self._reached[one.number] = _Reach(self, one.unit, self.times([one], False))
@@ -475,7 +476,7 @@ class _Reach:
         return True
 
     def without(self, conflict: Any, unit: Unit) -> Any:
-        """The pairs of ``conflict`` that are not in order by what is known so far; the later operation is of
+        """Returns the pairs of ``conflict`` that are not in order by what is known so far; the later operation is of
         ``unit``."""
         self.relations.check(None)
         for which in (unit, Unit(unit.core, Pipe.ALL)):
@@ -483,7 +484,7 @@ class _Reach:
         return conflict
 
     def without_one(self, conflict: Any, unit: Unit) -> Any:
-        """The same with what one pipe knows, or all pipes of a core together."""
+        """Returns the same with what one pipe knows, or all pipes of a core together."""
         known = self.known.get(unit)
         if known is None or conflict.is_empty():
             return conflict

@@ -58,7 +58,7 @@ _ADVICE = {
 
 
 def diagnostic_of(verdict: Verdict) -> Diagnostic:
-    """A verdict as a diagnostic."""
+    """Returns a verdict as a diagnostic."""
     where = f"@{verdict.name}" + _on(verdict.core)
     notes = tuple(Note(f"assumed: {text}") for text in verdict.assumptions)
     if verdict.answer is Answer.PROVEN:
@@ -152,7 +152,7 @@ def _turns(one: Instance) -> str:
 
 
 def counters(one: Instance) -> list[int]:
-    """The values of the counters of the loops around an execution, from the outermost inwards."""
+    """Returns the values of the counters of the loops around an execution, from the outermost inwards."""
     return [one.values[loop.ordinal] if loop.counter is None else evaluate(loop.counter, one.values)
             for loop in one.statement.loops]  # fmt: skip
 
@@ -179,12 +179,12 @@ def shared_bytes(fault: Fault) -> tuple[str, int, int] | None:
 
 
 def summary_of(verdicts: Sequence[Verdict]) -> dict[str, int]:
-    """The number of verdicts of each class."""
+    """Returns the number of verdicts of each class."""
     return {answer.value: sum(one.answer is answer for one in verdicts) for answer in Answer}
 
 
 def as_data(verdict: Verdict) -> dict[str, object]:
-    """A verdict for programs that read JSON."""
+    """Returns a verdict for programs that read JSON."""
     return {
         "name": verdict.name,
         "core": verdict.core,

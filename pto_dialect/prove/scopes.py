@@ -23,7 +23,8 @@ from .values import Numbers
 
 
 def summary(scope: Operation, numbers: Numbers, places: Places) -> tuple[Access, ...]:
-    """What a vector function touches. What runs in every execution of it, in its first iterations, is certain."""
+    """Returns what a vector function touches. What runs in every execution of it, in its first iterations, is
+    certain."""
     reader = _ScopeReader(places)
     block = scope.regions[0].block
     for argument, value in zip(block.args, scope.operands, strict=False):
@@ -69,7 +70,7 @@ class _ScopeReader:
                     self.found.append(Access(inner, access.writes, access.space, None, None, TRUE, False))
 
     def widened(self, access: Access, certain: bool) -> Access:
-        """An access of all iterations together."""
+        """Returns an access of all iterations together."""
         part = access.part
         if isinstance(part, Rectangle):
             part = part.bytes
@@ -88,11 +89,11 @@ class _ScopeReader:
         return Access(access.op, access.writes, access.space, access.root, interval, condition, sure is not None)
 
     def first(self, expr: Expr) -> Expr:
-        """An expression in the first iterations."""
+        """Returns an expression in the first iterations."""
         return substituted(expr, dict.fromkeys(self.trips, Expr(0)))
 
     def bound(self, expr: Expr, upper: bool) -> Expr | None:
-        """The largest, or the smallest, value in all iterations; ``None`` where it is not known."""
+        """Returns the largest, or the smallest, value in all iterations; ``None`` where it is not known."""
         result = Expr(expr.constant)
         for atom, factor in expr.terms:
             inner = {atom} if isinstance(atom, Symbol) else set(symbols_of(Expr(0, frozenset({(atom, 1)}))))
@@ -108,7 +109,7 @@ class _ScopeReader:
         return result
 
     def _limits(self, atom: object) -> tuple[Expr | None, Expr | None] | None:
-        """The smallest and the largest value of an atom; ``None`` in a pair for one that is not known."""
+        """Returns the smallest and the largest value of an atom; ``None`` in a pair for one that is not known."""
         if isinstance(atom, Ordinal):
             trips = self.trips.get(atom)
             return Expr(0), None if trips is None else trips.plus(-1)

@@ -36,7 +36,7 @@ class SetText:
         self._count = 0
 
     def condition(self, condition: Condition, holds: bool = True) -> str:
-        """A condition, or its opposite."""
+        """Returns a condition, or its opposite."""
         if isinstance(condition, Not):
             return self.condition(condition.condition, not holds)
         if isinstance(condition, AtLeastZero):
@@ -49,14 +49,14 @@ class SetText:
         return "(" + (" and " if every else " or ").join(parts) + ")"
 
     def comparison(self, expr: Expr) -> str:
-        """``expr >= 0``."""
+        """Returns ``expr >= 0``."""
         chosen: list[str] = []
         fresh: list[str] = []
         text = self._sum(expr, fresh, chosen)
         return _scoped(fresh, [*chosen, f"{text} >= 0"])
 
     def equal(self, one: Expr, other: Expr) -> str:
-        """``one = other``."""
+        """Returns ``one = other``."""
         chosen: list[str] = []
         fresh: list[str] = []
         text = self._sum(one.minus(other), fresh, chosen)
@@ -113,11 +113,11 @@ class ModelText:
         self._domains: dict[tuple[int, str, bool], str] = {}
 
     def names(self, loops: Sequence[Loop], letter: str) -> dict[Symbol, str]:
-        """Names of parameters, and of the iterations of ``loops``."""
+        """Returns the names of parameters, and of the iterations of ``loops``."""
         return {**self.parameters, **{loop.ordinal: f"{letter}{loop.number}" for loop in loops}}
 
     def time(self, statement: Statement, letter: str) -> str:
-        """The point in time of a statement."""
+        """Returns the point in time of a statement."""
         parts = [str(statement.position[0])]
         for loop, place in zip(statement.loops, statement.position[1:], strict=True):
             parts += [f"{letter}{loop.number}", str(place)]
@@ -125,7 +125,7 @@ class ModelText:
         return f"[{', '.join(parts)}]"
 
     def domain(self, statement: Statement, letter: str, exact: bool) -> str:
-        """The condition under which a statement runs, in terms of the iterations around it."""
+        """Returns the condition under which a statement runs, in terms of the iterations around it."""
         key = (statement.number, letter, exact)
         known = self._domains.get(key)
         if known is None:
@@ -204,7 +204,7 @@ class Both:
         return self.text.equal(substituted(one, self.first), substituted(other, self.second))
 
     def less(self, low: Expr, start: Expr, size: Expr, swapped: bool = False) -> str:
-        """``low < start + size``, ``low`` being of the first statement unless ``swapped``."""
+        """Returns ``low < start + size``, ``low`` being of the first statement unless ``swapped``."""
         mine, theirs = (self.second, self.first) if swapped else (self.first, self.second)
         end = substituted(start.plus(size), theirs)
         return self.text.comparison(end.minus(substituted(low, mine)).plus(-1))

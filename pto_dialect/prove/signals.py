@@ -19,7 +19,7 @@ ALL = frozenset(Pipe)
 
 
 def signal_of(op: PtoOp, numbers: Numbers, arch: str) -> Signal | None:
-    """The signal that an operation is; ``None`` for those that only work. Raises :class:`UndecidedError`."""
+    """Returns the signal that an operation is; ``None`` for those that only work. Raises :class:`UndecidedError`."""
     if has_role(op, Role.LOCK):
         return _lock(op, numbers)
     form = form_of(op, arch)

@@ -23,7 +23,7 @@ from .expressions import (
 
 
 def substituted(expr: Expr, new: Mapping[Symbol, Expr]) -> Expr:
-    """``expr`` with the expressions of ``new`` for its symbols."""
+    """Returns ``expr`` with the expressions of ``new`` for its symbols."""
     result = Expr(expr.constant)
     for atom, factor in expr.terms:
         if isinstance(atom, Quotient):
@@ -38,7 +38,7 @@ def substituted(expr: Expr, new: Mapping[Symbol, Expr]) -> Expr:
 
 
 def substituted_condition(condition: Condition, new: Mapping[Symbol, Expr]) -> Condition:
-    """The same for a condition."""
+    """Returns the same for a condition."""
     if isinstance(condition, AtLeastZero):
         return at_least(substituted(condition.expr, new), 0)
     if isinstance(condition, Not):

@@ -61,7 +61,7 @@ _NARROW = 32
 
 
 def width_of(kind: Attribute) -> int:
-    """The bits of an integer type; 64 of an index, 0 of other types."""
+    """Returns the bits of an integer type; 64 of an index, 0 of other types."""
     return kind.width.data if isinstance(kind, IntegerType) else 64 if isinstance(kind, IndexType) else 0
 
 
@@ -76,23 +76,23 @@ class Launch:
         self._names: set[str] = set()
 
     def symbol(self, key: Hashable, name: str, low: int | None = None, high: int | None = None) -> Symbol:
-        """The symbol that a caller chooses for ``key``."""
+        """Returns the symbol that a caller chooses for ``key``."""
         return self._find(key, lambda: Symbol(self._free(name), low, high))
 
     def query(self, name: str) -> Symbol:
-        """The number of the launch that an operation queries."""
+        """Returns the number of the launch that an operation queries."""
         text, low, high, below = _QUERIES[name]
         larger = self.query(f"pto.get_{below}") if below else None
         return self._find(name, lambda: Symbol(text, low, high, larger))
 
     def unknown(self, key: Hashable, name: str, low: int | None = None, high: int | None = None) -> Symbol:
-        """A number that does not change and of which nothing else is known."""
+        """Returns a number that does not change and of which nothing else is known."""
         return self._find(key, lambda: Symbol(self._free(name), low, high, given=False))
 
     def derived(
         self, key: Hashable, name: str, meaning: Callable[[Values], int | None], sources: tuple[Expr, ...]
     ) -> Symbol:
-        """A number that follows from others in a way that sets cannot express."""
+        """Returns a number that follows from others in a way that sets cannot express."""
         return self._find(key, lambda: Symbol(self._free(name), given=False, meaning=meaning, sources=sources))
 
     def _find(self, key: Hashable, make: Callable[[], Symbol]) -> Symbol:
@@ -112,7 +112,7 @@ class Launch:
 
 
 def _queried(launch: Launch, name: str) -> Expr:
-    """The number of the launch that an operation queries, on the core that is read."""
+    """Returns the number of the launch that an operation queries, on the core that is read."""
     if launch.core is not None and name in _IN_BLOCK:
         return Expr(_IN_BLOCK[name][launch.core])
     return symbol(launch.query(name))
@@ -135,14 +135,14 @@ class Numbers:
         self._bound.add(value)
 
     def copy(self) -> Self:
-        """Another object that knows as much."""
+        """Returns another object that knows as much."""
         other = type(self)(self.launch, self.loops, self.calls)
         other._known, other._conditions = dict(self._known), dict(self._conditions)
         other._bound = set(self._bound)
         return other
 
     def outside(self, op: Operation) -> Self:
-        """Another object that knows as much, but nothing of the values inside of ``op``."""
+        """Returns another object that knows as much, but nothing of the values inside of ``op``."""
         other = self.copy()
         blocks = [block for inner in walk(op) for region in inner.regions for block in region.blocks]
         inside = {value for block in blocks for one in block.ops for value in one.results}
@@ -155,7 +155,7 @@ class Numbers:
     # ------------------------------------------------------------ numbers
 
     def number(self, value: SSAValue) -> Expr | None:
-        """The expression of an integer; ``None`` where nothing is known."""
+        """Returns the expression of an integer; ``None`` where nothing is known."""
         if value not in self._known:
             self._known[value] = None
             self._known[value] = self._compute(value)
@@ -182,7 +182,7 @@ class Numbers:
         return self._unknown(value)
 
     def _unknown(self, value: SSAValue) -> Expr | None:
-        """A number that memory or the machine gives: one symbol for each call, where no loop surrounds it."""
+        """Returns a number that memory or the machine gives: one symbol for each call, where no loop surrounds it."""
         width = width_of(value.type)
         if not width or self._in_loop(value):
             return None
@@ -200,7 +200,7 @@ class Numbers:
         return False
 
     def _chosen(self, op: Operation, index: int) -> Expr | None:
-        """A result of a branch."""
+        """Returns a result of a branch."""
         condition = self.condition(op.operands[0])
         ends = [region.block.last_op for region in op.regions if region.blocks]
         if condition is None or len(ends) < 2 or None in ends:
@@ -209,7 +209,7 @@ class Numbers:
         return None if yes is None or no is None else choose(condition, yes, no)
 
     def _after(self, op: Operation, index: int) -> Expr | None:
-        """A result of a loop; see :class:`pto_dialect.prove.carried.LoopNumbers`."""
+        """Returns a result of a loop; see :class:`pto_dialect.prove.carried.LoopNumbers`."""
         return self._unknown(op.results[index])
 
     # ------------------------------------------------------------ arithmetic
@@ -257,7 +257,7 @@ class Numbers:
     # ------------------------------------------------------------ conditions
 
     def condition(self, value: SSAValue) -> Condition | None:
-        """What a truth value means; ``None`` where nothing is known."""
+        """Returns what a truth value means; ``None`` where nothing is known."""
         if value not in self._conditions:
             self._conditions[value] = None
             self._conditions[value] = self._decide(value)
@@ -354,7 +354,7 @@ _GROWING = frozenset(("arith.addi", "arith.subi", "arith.muli", "arith.shli"))
 
 
 def _is_large(one: Expr, limit: int) -> bool:
-    """Whether a constant in an expression is ``limit`` or more, as in negative numbers read as unsigned."""
+    """Returns whether a constant in an expression is ``limit`` or more, as in negative numbers read as unsigned."""
     return abs(one.constant) >= limit or any(
         _is_large(atom.dividend, limit)
         if isinstance(atom, Quotient)
@@ -364,20 +364,20 @@ def _is_large(one: Expr, limit: int) -> bool:
 
 
 def _wrapped(one: Expr, width: int) -> Expr:
-    """A number in the signed range of a narrow type."""
+    """Returns a number in the signed range of a narrow type."""
     half = 1 << (width - 1)
     return one.plus(half).modulo(2 * half).minus(half)
 
 
 def _divided(one: Expr, divisor: int) -> Expr:
-    """A signed division that rounds to zero."""
+    """Returns a signed division that rounds to zero."""
     if is_natural(one):
         return one.over(divisor)
     return choose(at_least(one, 0), one.over(divisor), one.times(-1).over(divisor).times(-1))
 
 
 def _combined(name: str, parts: list[Expr], width: int) -> Expr | None:
-    """The result of an operation of ``arith``; ``None`` where sets cannot express it."""
+    """Returns the result of an operation of ``arith``; ``None`` where sets cannot express it."""
     one, other = parts[0], parts[-1]
     if len(parts) == 1:
         return _CASTS[name](one, width) if name in _CASTS else None
@@ -455,7 +455,7 @@ def bind_arguments(numbers: Numbers, args: Sequence[SSAValue]) -> None:
 
 
 def launch_facts(symbols: Sequence[Symbol]) -> Iterator[Condition]:
-    """What holds for symbols in each launch."""
+    """Yields what holds for symbols in each launch."""
     for one in symbols:
         if one.low is not None:
             yield at_least(symbol(one), one.low)

@@ -37,11 +37,11 @@ class Columns:
         return self._columns[name]
 
     def part(self, name: str, starts: Array, row: int) -> Array:
-        """The values of one row of a column with any number of them."""
+        """Returns the values of one row of a column with any number of them."""
         return self._columns[name][int(starts[row]) : int(starts[row + 1])]
 
     def starts(self, statements: Sequence[Statement]) -> Starts:
-        """Where the values of issues begin."""
+        """Returns where the values of issues begin."""
         counts = np.array([counts_of(one) for one in statements], np.int64).reshape(-1, 4)
         sums = np.cumsum(counts[self._columns["issue.statement"]], axis=0)
         return Starts(*np.concatenate((np.zeros((1, 4), np.int64), sums)).T)
@@ -123,7 +123,7 @@ class Accesses:
         return np.cumsum(self.pattern == NO_PATTERN) - 1, ends - counts, ends
 
     def gathered(self, number: int) -> tuple[Array, int]:
-        """The offsets of single elements that an access has touched, and the bytes of each."""
+        """Returns the offsets of single elements that an access has touched, and the bytes of each."""
         rows, starts, ends = self._gathers
         row = int(rows[number])
         found = self._columns["gather.starts"][int(starts[row]) : int(ends[row])]

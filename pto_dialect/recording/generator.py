@@ -122,7 +122,7 @@ class RecordedGenerator(InstrumentedGenerator):
             super().announce(site, loops)
 
     def _placed(self, op: Operation | None) -> bool:
-        """True for allocations of a run that nobody else watches: they are done when they are reached."""
+        """Returns True for allocations of a run that nobody else watches: they are done when they are reached."""
         return self.light and op is not None and has_role(op, Role.TILE_ALLOCATION)
 
     def through(self, op: Operation, site: Site) -> None:
@@ -193,7 +193,7 @@ def _function_of(op: Operation) -> str:
 
 
 def _structure(op: Operation) -> str | None:
-    """What kind of statement an operation is that nobody watches; ``None`` for one that is not recorded."""
+    """Returns what kind of statement an operation is that nobody watches; ``None`` for one that is not recorded."""
     if has_role(op, RUNS):
         return "call"
     return "region" if op.regions and not has_role(op, Role.FUNCTION) else None
@@ -204,7 +204,7 @@ def _named(value: SSAValue) -> str:
 
 
 def _unnamed(value: SSAValue) -> str:
-    """A name for a value that has none in the text."""
+    """Returns a name for a value that has none in the text."""
     owner = value.owner
     if isinstance(owner, Operation):
         return f"{owner.name}_{list(owner.results).index(cast(OpResult, value))}"
@@ -212,7 +212,8 @@ def _unnamed(value: SSAValue) -> str:
 
 
 def _inside(op: Operation) -> Iterator[Span]:
-    """The positions of the statements in the regions of a translated statement, whose source text has no extent."""
+    """Yields the positions of the statements in the regions of a translated statement, whose source text has no
+    extent."""
     span = span_of(op)
     if not op.regions or span is None or not is_translated(span.source):
         return
@@ -224,7 +225,7 @@ def _inside(op: Operation) -> Iterator[Span]:
 
 
 def _text(op: Operation, span: Span | None, written: Span | None) -> str:
-    """The statement, its first line where it has regions; of a translated one the source line."""
+    """Returns the statement, its first line where it has regions; of a translated one the source line."""
     if span is None:
         return op.name
     if is_translated(span.source):

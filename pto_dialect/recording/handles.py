@@ -30,7 +30,7 @@ class Handles:
         """Ids of the forms of pointers and views: all properties but the address."""
 
     def number(self, value: Any) -> int:
-        """The row of a tile, a view or a pointer."""
+        """Returns the row of a tile, a view or a pointer."""
         # Programs make new pointers and views in each round of a loop.
         if type(value) is Pointer:
             return self._placed(value, value, (value.dtype, value.item_bytes))
@@ -52,7 +52,7 @@ class Handles:
         return found
 
     def _placed(self, value: Any, start: Pointer, shape: tuple[Any, ...]) -> int:
-        """The row of a pointer or view at ``start``; ``shape`` tells it from others in the same memory."""
+        """Returns the row of a pointer or view at ``start``; ``shape`` tells it from others in the same memory."""
         arena = start.arena
         place = (id(arena), start.offset, shape)
         row = self._places.get(place)

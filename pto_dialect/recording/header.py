@@ -20,7 +20,7 @@ def rows(kind: Callable[..., Row], given: Any) -> list[Row]:
 
 
 def row(kind: Callable[..., Row], given: Any) -> Row:
-    """One named tuple from a list of its fields, or an object."""
+    """Returns one named tuple from a list of its fields, or an object."""
     annotations: dict[str, Any] = getattr(kind, "__annotations__")  # noqa: B009
     fields = {name: getattr(one, "__forward_arg__", str(one)) for name, one in annotations.items()}
     values = given if isinstance(given, dict) else dict(zip(fields, given, strict=True))
@@ -35,14 +35,14 @@ def row(kind: Callable[..., Row], given: Any) -> Row:
 
 
 def numbers(given: Any) -> list[int]:
-    """Integers from 0. Raises ``ValueError``."""
+    """Returns the integers from 0. Raises ``ValueError``."""
     if not isinstance(given, list) or not all(isinstance(one, int) and one >= 0 for one in given):
         raise ValueError("numbers are expected")
     return given
 
 
 def number(given: Any) -> int:
-    """One integer from 0. Raises ``ValueError``."""
+    """Returns one integer from 0. Raises ``ValueError``."""
     return numbers([given])[0]
 
 
@@ -71,7 +71,7 @@ def _name(kind: Callable[..., Any]) -> str:
 
 
 def limits(value: Any) -> dict[str, Any] | None:
-    """What limits a run; ``None`` where the recording does not say. Raises ``ValueError`` for anything else."""
+    """Returns what limits a run; ``None`` where the recording does not say. Raises ``ValueError`` for anything else."""
     if value is None:
         return None
     try:

@@ -47,19 +47,19 @@ class History:
         """Writes that the image has."""
 
     def start(self, first: int, stop: int) -> Array:
-        """A copy of the bytes before the first step."""
+        """Returns a copy of the bytes before the first step."""
         if self.initial is None:
             return np.full(stop - first, self.memory.fill, np.uint8)
         return self.initial[first:stop].copy()
 
     def writers(self, step: int, first: int, stop: int) -> Array:
-        """The accesses up to ``step`` that may have written bytes in [``first``, ``stop``), oldest first."""
+        """Returns the accesses up to ``step`` that may have written bytes in [``first``, ``stop``), oldest first."""
         count = int(np.searchsorted(self.steps, step, side="right"))
         found = np.flatnonzero((self.first[:count] < stop) & (self.stop[:count] > first))
         return self.numbers[found]
 
     def at(self, step: int, first: int, stop: int) -> Array:
-        """The bytes after ``step``; the array may be changed by the next call."""
+        """Returns the bytes after ``step``; the array may be changed by the next call."""
         count = int(np.searchsorted(self.steps, step, side="right"))
         if stop - first < _WHOLE and (self._image is None or count != self._done):
             return self._search(count, first, stop)
@@ -88,7 +88,7 @@ class History:
         return np.sort(last[last >= 0])[::-1]
 
     def _search(self, count: int, first: int, stop: int) -> Array:
-        """The bytes after the first ``count`` writes, from the newest write of each."""
+        """Returns the bytes after the first ``count`` writes, from the newest write of each."""
         found = self.start(first, stop)
         open_ = np.ones(stop - first, np.bool_)
         left = stop - first
@@ -145,7 +145,7 @@ class History:
         return True
 
     def offsets(self, number: int) -> Array:
-        """The bytes of an access in the order in which they are stored."""
+        """Returns the bytes of an access in the order in which they are stored."""
         pattern = int(self.accesses.pattern[number])
         if pattern == NO_PATTERN:
             starts, item = self.accesses.gathered(number)

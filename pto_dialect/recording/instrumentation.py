@@ -44,7 +44,7 @@ class RecordingInstrumentation(RunObserver):
         return result
 
     def begin_step(self, context: Context, kind: int = OPERATION) -> int:
-        """The step of an operation, which begins now."""
+        """Returns the step of an operation, which begins now."""
         if context.issue < 0:
             core: Any = context.thread.core
             context.issue = core.numbers[context.mark.order]
@@ -126,7 +126,7 @@ class RecordedSignals(Signals):
         self._end(step, thread, began)
 
     def sender(self, key: Key, level: int) -> int:
-        """The step that has sent the last of the first ``level`` signals of a kind, -1 where there is none."""
+        """Returns the step that has sent the last of the first ``level`` signals of a kind, -1 where there is none."""
         senders = self.level_senders.get(key, [])
         return senders[level - 1] if 0 < level <= len(senders) else -1
 
@@ -187,7 +187,7 @@ class RecordedCore(InstrumentedCore):
             self.structure()
 
     def _own(self) -> Context | None:
-        """The running operation, unless it belongs to another core that ran in between."""
+        """Returns the running operation, unless it belongs to another core that ran in between."""
         context = self.observer.current
         return context if context is not None and context.thread.core is self else None
 
@@ -199,7 +199,7 @@ class RecordedCore(InstrumentedCore):
 
 
 def signal_text(key: Key) -> str:
-    """A signal as text."""
+    """Returns a signal as text."""
     if isinstance(key[0], str) and key[0].startswith("PIPE_"):
         names = [str(part).removeprefix("PIPE_") for part in key[:2]]
         return f"{names[0]} -> {names[1]} event {key[2]}"
@@ -207,5 +207,5 @@ def signal_text(key: Key) -> str:
 
 
 def sent_text(key: Key, target: Core, source: Core) -> str:
-    """A signal as text, with the receiving core where that is another one."""
+    """Returns a signal as text, with the receiving core where that is another one."""
     return signal_text(key) if target is source else f"{signal_text(key)} to {target.name}"

@@ -26,7 +26,7 @@ class Counts(NamedTuple):
 
 
 def counts_of(statement: Statement) -> Counts:
-    """What an issue of ``statement`` has."""
+    """Returns what an issue of ``statement`` has."""
     floats = sum(type_ in FLOATS for _, type_ in statement.scalars)
     return Counts(len(statement.loops), len(statement.scalars) - floats, floats, len(statement.handles))
 
@@ -48,11 +48,11 @@ class Issues(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Issues]) -> Issues:
-        """The issues of all parts, one after the other."""
+        """Returns the issues of all parts, one after the other."""
         return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.of(((),) * len(cls._fields))
 
     def chosen(self, rows: Array, statements: Sequence[Statement]) -> Issues:
-        """Some of the issues, in the order of ``rows``."""
+        """Returns some of the issues, in the order of ``rows``."""
         counts = np.array([counts_of(one) for one in statements], np.int64).reshape(-1, len(Counts._fields))
         mine = counts[self.statement]
         starts = np.cumsum(mine, axis=0) - mine
@@ -79,7 +79,7 @@ class OpenIssues:
         return len(self.heads) // 2
 
     def packed(self, statements: Sequence[Statement]) -> Issues:
-        """All of them as columns."""
+        """Returns all of them as columns."""
         heads = np.array(self.heads, np.int64).reshape(-1, 2)
         kinds = [[type_ in FLOATS for _, type_ in one.scalars] for one in statements]
         floats = [each for statement in self.heads[::2] for each in kinds[statement]]
@@ -97,5 +97,5 @@ def _words(numbers: list[Any]) -> Any:
 
 
 def signed_64(number: int) -> int:
-    """An integer as 64 bits in two's complement hold it."""
+    """Returns an integer as 64 bits in two's complement hold it."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)

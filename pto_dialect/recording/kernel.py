@@ -85,12 +85,12 @@ class RecordingKernel(InstrumentedKernel):
         return super()._compile(queued)
 
     def bind(self, values: Sequence[Any]) -> list[Any]:
-        """The run-time values of all arguments. Raises ``BindingError``."""
+        """Returns the run-time values of all arguments. Raises ``BindingError``."""
         self.values = values
         return super().bind(values)
 
     def start(self, bound: list[Any], indices: Iterable[int], count: int) -> Started:
-        """Blocks that can run concurrently, with each other and with those of other kernels."""
+        """Returns the blocks that can run concurrently, with each other and with those of other kernels."""
         started = super().start(bound, indices, count)
         self.cores = [core for core, _ in started.programs if isinstance(core, RecordedCore)]
         return started
@@ -130,7 +130,7 @@ class TimedRecordingKernel(RecordingKernel, CycleKernel):
 
 
 def pointer_of(value: Any) -> Pointer | None:
-    """Where an argument lies; ``None`` for what is no buffer."""
+    """Returns where an argument lies; ``None`` for what is no buffer."""
     if isinstance(value, Pointer):
         return value
     pointer = getattr(value, "pointer", None)

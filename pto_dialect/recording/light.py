@@ -54,7 +54,7 @@ class IdleThread(Thread):
         return 0
 
     def snapshot(self) -> Clock:
-        """The clock, which does not advance."""
+        """Returns the clock, which does not advance."""
         return self.clock
 
     def join(self, other: Clock) -> None:
@@ -151,11 +151,11 @@ class LightCore(RecordedCore):
         doing.step = self.record.step(self.noted, doing.thread.number, OPERATION)
 
     def mark(self, pipe: str) -> Mark:
-        """What an operation that is issued now to ``pipe`` takes with it."""
+        """Returns what an operation that is issued now to ``pipe`` takes with it."""
         return self.place
 
     def context(self, pipe: str) -> Context:
-        """The context of an operation that is issued now on ``pipe``."""
+        """Returns the context of an operation that is issued now on ``pipe``."""
         return Doing(self.threads[pipe], self.place, self.numbers[-1])
 
     def reached_part(

@@ -138,7 +138,7 @@ class Log:
         self._owners[id(arena)] = (rank, arena)
 
     def memory(self, arena: Arena) -> int:
-        """The number of a memory; its content is that of the start when it is met first."""
+        """Returns the number of a memory; its content is that of the start when it is met first."""
         known = self._memory_numbers.get(id(arena))
         if known is not None:
             return known[0]
@@ -161,7 +161,7 @@ class Log:
     # ------------------------------------------------------------ what happens
 
     def issue(self, statement: int, order: int, loops: tuple[int, ...], numbers: Any, handles: Any) -> int:
-        """The scalar unit reaches a statement; the number of the issue."""
+        """Returns the scalar unit reaches a statement; the number of the issue."""
         issues = self._issues
         issues.heads += (statement, order)
         if loops:
@@ -257,7 +257,7 @@ class Log:
         return int(found.statement[0]), tuple(found.loops.tolist())
 
     def all_issues(self) -> tuple[Array, Issues]:
-        """Numbers of all issues that are kept, and these, after the run."""
+        """Returns the numbers of all issues that are kept, and these, after the run."""
         numbers = [self.late[0]]
         numbers += [np.arange(len(one.issues.statement)) + one.first_issue for one in self.chunks]
         return np.concatenate(numbers), Issues.joined([self.late[1], *(one.issues for one in self.chunks)])
@@ -340,7 +340,7 @@ class Log:
         return found
 
     def _region(self, region: Bytes) -> tuple[int, int, int]:
-        """The first byte, the pattern and the size of a region."""
+        """Returns the first byte, the pattern and the size of a region."""
         if isinstance(region, Elements):
             return region.offset, NO_PATTERN, region.size
         pattern = self.patterns.setdefault((region.run, region.dims), len(self.patterns))
@@ -357,11 +357,11 @@ def store(content: Array, region: Bytes, values: Array) -> None:
 
 
 def of_rank(rank: int, name: str) -> str:
-    """What a memory or an argument of one of several ranks is called."""
+    """Returns what a memory or an argument of one of several ranks is called."""
     return f"rank{rank}.{name}"
 
 
 def _cores(owner: str) -> tuple[str, ...]:
-    """The cores that address the memory ``aic.l1`` or ``aiv0.ub``."""
+    """Returns the cores that address the memory ``aic.l1`` or ``aiv0.ub``."""
     name = owner.partition(".")[0]
     return {"aic": ("AIC", "core"), "aiv0": ("AIV0", "core"), "aiv1": ("AIV1",)}.get(name, ())

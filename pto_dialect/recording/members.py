@@ -52,12 +52,12 @@ class Members:
         self.taken += size
 
     def text(self, name: str) -> bytes:
-        """A member that holds JSON. Raises ``KeyError`` where there is none."""
+        """Returns a member that holds JSON. Raises ``KeyError`` where there is none."""
         self.take(self._info(name).file_size * _TEXT, name)
         return self._content(name)
 
     def array(self, name: str, size: int | None = None) -> Array:
-        """The array in a member, which has ``size`` bytes if that is stated. Raises ``KeyError``."""
+        """Returns the array in a member, which has ``size`` bytes if that is stated. Raises ``KeyError``."""
         stored = self._info(name).file_size
         if size is not None and not size <= stored <= size + _HEAD:
             raise RecordingError(f"'{self.path}' is damaged: {name} has another size than it should")
@@ -89,7 +89,7 @@ class Members:
 
 
 def _array_in(content: bytes) -> Array:
-    """The array whose ``.npy`` form ``content`` is; it shares its bytes. Raises ``ValueError``."""
+    """Returns the array whose ``.npy`` form ``content`` is; it shares its bytes. Raises ``ValueError``."""
     stream = BytesIO(content)
     form = np.lib.format
     version = form.read_magic(stream)

@@ -37,7 +37,7 @@ def packed(columns: Mapping[str, Array]) -> tuple[dict[str, Packed], list[bytes]
 
 
 def sizes_of(described: Mapping[str, Any]) -> tuple[int, int]:
-    """The bytes of all columns in the file, and those that they take unpacked. Raises ``RecordingError``."""
+    """Returns the bytes of all columns in the file, and those that they take unpacked. Raises ``RecordingError``."""
     stored = needed = 0
     for name, (type_, count, _) in described.items():
         if type_ not in (*_INTEGERS, "<f8") or type(count) is not int or count < 0:
@@ -49,7 +49,7 @@ def sizes_of(described: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def unpacked(described: Mapping[str, Any], content: Array) -> tuple[dict[str, Array], Array]:
-    """The columns that ``packed`` encoded, and the bytes after them. Raises ``RecordingError``."""
+    """Returns the columns that ``packed`` encoded, and the bytes after them. Raises ``RecordingError``."""
     if content.dtype != np.uint8 or content.ndim != 1:
         raise RecordingError(f"the recording is damaged: {PACKED} holds no bytes")
     found = {name: np.zeros(0, type_) for name, type_ in COLUMNS.items()}
@@ -75,7 +75,7 @@ def unpacked(described: Mapping[str, Any], content: Array) -> tuple[dict[str, Ar
 
 
 def parts_of(given: Any, content: Array) -> dict[str, Array]:
-    """The named parts of the bytes after the columns. Raises ``RecordingError``."""
+    """Returns the named parts of the bytes after the columns. Raises ``RecordingError``."""
     found: dict[str, Array] = {}
     start = 0
     for name, size in ((str(name), number(size)) for name, size in list(given)):

@@ -56,8 +56,8 @@ from .tiles import tile_of, view_of
 
 
 def open(path: str | os.PathLike[str], max_memory: int | None = None) -> Recording:
-    """The recording in ``path``, which may take ``max_memory`` bytes of memory; by default 4 GB, or 80 % of what is
-    free where that is less.
+    """Returns the recording in ``path``, which may take ``max_memory`` bytes of memory; by default 4 GB, or 80 % of
+    what is free where that is less.
 
     Raises ``RecordingError`` for a file that cannot be read, is no recording, is damaged, was written by a newer
     version, or would take more memory.
@@ -189,7 +189,7 @@ class Recording:
         return bool(len(self)) and not bool(np.isnan(self.steps.start).all())
 
     def step(self, number: int) -> Step:
-        """One step. Raises ``IndexError`` for a number that there is none of."""
+        """Returns one step. Raises ``IndexError`` for a number that there is none of."""
         if not 0 <= number < len(self):
             raise IndexError(f"there is no step {number}; steps are 0 to {self.last}")
         steps = self.steps
@@ -206,13 +206,13 @@ class Recording:
         )
 
     def loops_of(self, step: int) -> tuple[int, ...]:
-        """Indices of the loops around a step, outermost first."""
+        """Returns the indices of the loops around a step, outermost first."""
         issue = int(self._columns["step.issue"][step])
         return tuple(self._columns.part("issue.loops", self._starts.loops, issue).tolist())
 
     def scalars_of(self, step: int) -> dict[str, int | float]:
-        """The numbers that a step states, by name: those computed since the statement before it in its block, and its
-        operands."""
+        """Returns the numbers that a step states, by name: those computed since the statement before it in its block,
+        and its operands."""
         issue = int(self._columns["step.issue"][step])
         statement = self.statements[int(self._columns["issue.statement"][issue])]
         integers = iter(self._columns.part("issue.integers", self._starts.integers, issue).tolist())
@@ -220,7 +220,7 @@ class Recording:
         return {name: next(floats if type_ in FLOATS else integers) for name, type_ in statement.scalars}
 
     def handles_of(self, step: int) -> dict[str, Handle]:
-        """The tiles, views and pointers among the operands of a step, by name."""
+        """Returns the tiles, views and pointers among the operands of a step, by name."""
         issue = int(self._columns["step.issue"][step])
         statement = self.statements[int(self._columns["issue.statement"][issue])]
         rows = self._columns.part("issue.handles", self._starts.handles, issue).tolist()
@@ -242,12 +242,12 @@ class Recording:
     # ------------------------------------------------------------ accesses, signals
 
     def accesses_of(self, step: int) -> list[Access]:
-        """What a step has read and written, in order."""
+        """Returns what a step has read and written, in order."""
         first, stop = np.searchsorted(self.accesses.step, (step, step + 1))
         return [self.access(number) for number in range(int(first), int(stop))]
 
     def access(self, number: int) -> Access:
-        """One access by its index in the columns."""
+        """Returns one access by its index in the columns."""
         columns = self._columns
         first, pattern = int(columns["access.first"][number]), int(columns["access.pattern"][number])
         common = (number, int(columns["access.step"][number]), int(columns["access.memory"][number]))
@@ -259,7 +259,7 @@ class Recording:
         return Access(*common, writes, first, int(self.accesses.stop[number]), item, (), starts)
 
     def signals_of(self, step: int) -> list[Signal]:
-        """The signals that a step sets or has waited for."""
+        """Returns the signals that a step sets or has waited for."""
         columns = self._columns
         first, stop = np.searchsorted(columns["signal.step"], (step, step + 1))
         return [self._signal(number) for number in range(int(first), int(stop))]
@@ -293,8 +293,8 @@ class Recording:
     # ------------------------------------------------------------ memory
 
     def memory(self, memory: int | str, block: int | None = None, core: str | None = None) -> Memory:
-        """A memory by number, full name (``block0.aiv0.ub``, or an argument), or by name of the space with the number
-        of the block and the name of the core where there are several.
+        """Returns a memory by number, full name (``block0.aiv0.ub``, or an argument), or by name of the space with the
+        number of the block and the name of the core where there are several.
 
         Raises ``KeyError`` where there is none or more than one.
         """
@@ -325,8 +325,8 @@ class Recording:
         first: int = 0,
         stop: int | None = None,
     ) -> bytes:
-        """The bytes [``first``, ``stop``) of a memory (see :meth:`memory`), by default all, after ``step``; before the
-        first step for -1.
+        """Returns the bytes [``first``, ``stop``) of a memory (see :meth:`memory`), by default all, after ``step``;
+        before the first step for -1.
 
         Raises ``KeyError`` for a memory that there is none of, ``IndexError`` for other steps and bytes.
         """
@@ -339,7 +339,7 @@ class Recording:
         return self.history(found.number).at(step, first, stop).tobytes()
 
     def history(self, memory: int) -> History:
-        """What was written to a memory, by its number."""
+        """Returns what was written to a memory, by its number."""
         history = self._histories.get(memory)
         if history is None:
             known = self.memories[memory]
@@ -355,7 +355,7 @@ class Recording:
         return history
 
     def _written(self, number: int) -> Array:
-        """The bytes that an access has written."""
+        """Returns the bytes that an access has written."""
         position, size = int(self.accesses.data[number]), int(self.accesses.size[number])
         chunk = bisect_right(self._data_starts, position) - 1
         data = self._chunks.get(chunk)
@@ -374,8 +374,8 @@ class Recording:
         return [0, *np.cumsum(sizes).tolist()][: max(len(sizes), 1)]
 
     def tile_at(self, step: int, value: str | Handle, valid: bool = True) -> Array:
-        """The numbers of a tile or view after ``step``: of a ``Handle``, or of the one called ``%value`` that the last
-        statement up to that step has used. ``valid`` takes the valid region of a tile, otherwise all of it.
+        """Returns the numbers of a tile or view after ``step``: of a ``Handle``, or of the one called ``%value`` that
+        the last statement up to that step has used. ``valid`` takes the valid region of a tile, otherwise all of it.
 
         Elements have numpy's type that computes with them (bf16 is ``ml_dtypes.bfloat16``); packed ones are unpacked.
         Raises ``KeyError`` for a name that no step has used, ``RecordingError`` for a handle that is no array.
@@ -390,7 +390,8 @@ class Recording:
             raise RecordingError(f"{value if isinstance(value, str) else 'the handle'}: {error}") from None
 
     def handle_at(self, step: int, name: str) -> Handle:
-        """The tile, view or pointer ``%name`` that the last statement up to ``step`` has used. Raises ``KeyError``."""
+        """Returns the tile, view or pointer ``%name`` that the last statement up to ``step`` has used. Raises
+        ``KeyError``."""
         name = name if name.startswith("%") else f"%{name}"
         having = [one.number for one in self.statements if any(name == other for other, _ in one.handles)]
         places = np.flatnonzero(np.isin(self.steps.statement[: step + 1], having))
@@ -399,7 +400,7 @@ class Recording:
         return self.handles_of(int(places[-1]))[name]
 
     def argument_at(self, step: int, name: str) -> Array | int | float:
-        """An argument after ``step``: an array, or its number. Raises ``KeyError``."""
+        """Returns an argument after ``step``: an array, or its number. Raises ``KeyError``."""
         found = next((one for one in self.arguments if one.name == name.removeprefix("%")), None)
         if found is None:
             raise KeyError(f"there is no argument {name}; arguments are {', '.join(a.name for a in self.arguments)}")
@@ -411,11 +412,11 @@ class Recording:
         return np.frombuffer(content, dtype).reshape(found.shape)
 
     def begin(self, name: str) -> Array | int | float:
-        """An argument before the first step."""
+        """Returns an argument before the first step."""
         return self.argument_at(-1, name)
 
     def end(self, name: str) -> Array | int | float:
-        """An argument after the last step."""
+        """Returns an argument after the last step."""
         return self.argument_at(self.last, name)
 
 
@@ -423,7 +424,7 @@ _POINTER = re.compile(r"!pto\.ptr<(?:!pto\.)?(\w+)[,>]")
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
-    """A type of numpy or ml_dtypes by name."""
+    """Returns a type of numpy or ml_dtypes by name."""
     import ml_dtypes  # deferred: start-up
 
     return np.dtype(getattr(ml_dtypes, name, name))

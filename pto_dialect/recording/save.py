@@ -53,7 +53,7 @@ def save(
 
 
 def _limits(kernel: RecordingKernel) -> dict[str, Any] | None:
-    """What limits a run that was timed."""
+    """Returns what limits a run that was timed."""
     if not isinstance(kernel, CycleKernel):
         return None
     cycles = kernel.cycles("")
@@ -87,7 +87,7 @@ def _run_end(kernel: RecordingKernel, findings: Sequence[Finding], failure: Diag
 
 
 def _waiting(kernel: RecordingKernel) -> list[Waiting]:
-    """The statements at which the pipes of the last cores are blocked."""
+    """Returns the statements at which the pipes of the last cores are blocked."""
     found: list[Waiting] = []
     for core in kernel.cores:
         places = [(pipe, kind, core.numbers[mark.order], keys) for pipe, kind, mark, keys in core.heads()]

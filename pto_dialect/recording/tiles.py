@@ -22,7 +22,7 @@ def _format(handle: Handle) -> Format:
 
 
 def raw_tile(handle: Handle, content: Array, valid: bool) -> Array:
-    """The storage units of a tile whose memory has these bytes, rows x columns."""
+    """Returns the storage units of a tile whose memory has these bytes, rows x columns."""
     form, fmt = handle.form, _format(handle)
     rows, cols, blayout, slayout, fractal = form.layout
     layout = TileLayout(rows, cols, form.item_bytes, blayout, slayout, fractal)
@@ -35,12 +35,13 @@ def raw_tile(handle: Handle, content: Array, valid: bool) -> Array:
 
 
 def tile_of(handle: Handle, content: Array, valid: bool) -> Array:
-    """The numbers of a tile whose memory has these bytes, rows x columns; of its valid region, or of all of it."""
+    """Returns the numbers of a tile whose memory has these bytes, rows x columns; of its valid region, or of all of
+    it."""
     return decode(raw_tile(handle, content, valid), _format(handle))
 
 
 def view_of(handle: Handle, content: Array) -> Array:
-    """The numbers of a view whose memory has these bytes."""
+    """Returns the numbers of a view whose memory has these bytes."""
     form, fmt = handle.form, _format(handle)
     arena = Arena.from_array(content, space=form.space, read_only=True)
     pointer = Pointer(arena, handle.address, fmt.storage, form.item_bytes)
@@ -49,8 +50,8 @@ def view_of(handle: Handle, content: Array) -> Array:
 
 
 def numbers_of(content: Array, element: str) -> Array:
-    """The numbers that bytes hold as elements of a format. Raises ``RecordingError`` for a format that there is none
-    of, ``ValueError`` for a number of bytes that is no multiple of its size."""
+    """Returns the numbers that bytes hold as elements of a format. Raises ``RecordingError`` for a format that there is
+    none of, ``ValueError`` for a number of bytes that is no multiple of its size."""
     try:
         fmt = format_of(element)
     except (KeyError, ValueError):
@@ -59,7 +60,7 @@ def numbers_of(content: Array, element: str) -> Array:
 
 
 def bytes_of(values: Array | float, element: str) -> bytes:
-    """The bytes that hold numbers as elements of a format. Raises ``RecordingError``."""
+    """Returns the bytes that hold numbers as elements of a format. Raises ``RecordingError``."""
     try:
         fmt = format_of(element)
     except (KeyError, ValueError):
@@ -68,8 +69,8 @@ def bytes_of(values: Array | float, element: str) -> bytes:
 
 
 def positions(handle: Handle, size: int) -> Array:
-    """The first byte of each element of a tile (its valid region) or view in a memory of ``size`` bytes, in the shape
-    of its numbers. Raises ``RecordingError`` for packed elements, which have no bytes of their own."""
+    """Returns the first byte of each element of a tile (its valid region) or view in a memory of ``size`` bytes, in the
+    shape of its numbers. Raises ``RecordingError`` for packed elements, which have no bytes of their own."""
     if _format(handle).is_packed:
         raise RecordingError(f"elements of {handle.form.element} share bytes")
     form = handle.form

@@ -90,7 +90,7 @@ def _moved(finding: Finding, first: int) -> Finding:
 
 
 def _columns(log: Log) -> tuple[Mapping[str, Array], int]:
-    """All columns, and the number of the first step that they have."""
+    """Returns all columns, and the number of the first step that they have."""
     chunks = log.chunks
     found = {
         name: np.concatenate([chunk.columns[name] for chunk in chunks]) if chunks else np.zeros(0, type_)
@@ -120,7 +120,7 @@ def _add_bytes(
 
 
 def _head(size: int) -> bytes:
-    """What a member begins with that is an array of so many bytes."""
+    """Returns what a member begins with that is an array of so many bytes."""
     stream = BytesIO()
     described = {"descr": "|u1", "fortran_order": False, "shape": (size,)}
     np.lib.format.write_array_header_1_0(stream, described)

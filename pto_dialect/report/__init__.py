@@ -12,7 +12,7 @@ __all__ = ["Buffer", "Document", "ReportKernel", "Run", "html", "page_of"]
 
 
 def page_of(kernel: ReportKernel, run: Run) -> str:
-    """The page of what ``kernel`` has run so far."""
+    """Returns the page of what ``kernel`` has run so far."""
     document = Document(kernel, run)
     content = document.build()
     return html(content, document.chunks)

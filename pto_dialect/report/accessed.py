@@ -114,7 +114,8 @@ class AccessedBytes:
         return self._sites
 
     def name_of(self, number: int) -> str:
-        """The name of a box: that of the allocation, else those of the operands that it is accessed through most."""
+        """Returns the name of a box: that of the allocation, else those of the operands that it is accessed through
+        most."""
         known = self._named.get(number, Counter())
         certain = [name for name, count in known.most_common(2) if count]
         return self.boxes[number].name or ", ".join(certain or list(known)[:2])
@@ -127,7 +128,7 @@ class AccessedBytes:
                 self._owners.setdefault(id(arena), (core.block.index, core.name))
 
     def memory(self, arena: InstrumentedArena) -> int:
-        """The number of a memory."""
+        """Returns the number of a memory."""
         found = self._memories.get(id(arena))
         if found is None:
             found = self._memories[id(arena)] = len(self.memories)
@@ -172,7 +173,7 @@ class AccessedBytes:
         site: int,
         writes: bool,
     ) -> int:
-        """The handle that the bytes are accessed through."""
+        """Returns the handle that the bytes are accessed through."""
         offset, run, dims, _ = key
         stop = offset + run + sum((count - 1) * stride for count, stride in dims)
         for tile in tiles:
@@ -200,7 +201,7 @@ class AccessedBytes:
         )  # fmt: skip
 
     def box_id(self, box: Box, names: Sequence[str]) -> int:
-        """The number of a box; ``names`` are operands one of which it is accessed through."""
+        """Returns the number of a box; ``names`` are operands one of which it is accessed through."""
         number = self._boxes.get(box)
         if number is None:
             number = self._boxes[box] = len(self.boxes)
@@ -213,7 +214,7 @@ class AccessedBytes:
         return number
 
     def shape_id(self, shape: Shape) -> int:
-        """The number of what a handle shows."""
+        """Returns the number of what a handle shows."""
         found = self._shapes.get(shape)
         if found is None:
             found = self._shapes[shape] = len(self.shapes)
@@ -221,7 +222,7 @@ class AccessedBytes:
         return found
 
     def region_id(self, memory: int, key: Span) -> int:
-        """The number of a region of a memory."""
+        """Returns the number of a region of a memory."""
         number = self._regions.get((memory, *key))
         if number is None:
             offset, run, dims, kind = key
@@ -231,14 +232,14 @@ class AccessedBytes:
 
 
 def _exact(region: Bytes) -> Span | None:
-    """A region as it is, where every byte of it is accessed once."""
+    """Returns a region as it is, where every byte of it is accessed once."""
     if isinstance(region, Region) and region.plain:
         return region.offset, region.run, region.dims, WHOLE
     return None
 
 
 def _joined(group: Sequence[Part]) -> list[Span]:
-    """The bytes of some accesses as few regions."""
+    """Returns the bytes of some accesses as few regions."""
     if len(group) == 1 and isinstance(region := group[0].region, Region) and region.plain:
         return [(region.offset, region.run, region.dims, WHOLE)]
     few = {_exact(part.region) for part in group}

@@ -25,7 +25,7 @@ def packed(data: bytes) -> str:
 
 
 def encoded(kind: str, values: array[Any] | npt.ArrayLike) -> dict[str, Any]:
-    """A column of element type ``kind`` as the page reads it: its type, length, and little-endian bytes."""
+    """Returns a column of element type ``kind`` as the page reads it: its type, length, and little-endian bytes."""
     numbers = np.asarray(values).astype(_DTYPES[kind], copy=False)
     return {"type": kind, "length": int(numbers.size), "data": packed(numbers.tobytes())}
 
@@ -49,7 +49,7 @@ class Columns:
         return len(self._first) - 1
 
     def document(self) -> dict[str, Any]:
-        """All columns as the page reads them."""
+        """Returns all columns as the page reads them."""
         return {name: encoded(kind, self.of[name]) for name, kind in self.kinds.items()}
 
 
@@ -62,7 +62,7 @@ class Ranges:
         self._numbers = array("q")
 
     def number(self, values: tuple[int, ...]) -> int:
-        """The number of a list."""
+        """Returns the number of a list."""
         found = self._known.get(values)
         if found is None:
             found = self._known[values] = len(self._known)
@@ -71,12 +71,12 @@ class Ranges:
         return found
 
     def lists(self) -> list[tuple[int, ...]]:
-        """All lists in the order of their numbers."""
+        """Returns all lists in the order of their numbers."""
         return list(self._known)
 
     def document(self) -> dict[str, Any]:
-        """Where each list starts, with the end of the last one, and all numbers one after the other; beyond 2^53 they
-        are rounded."""
+        """Returns where each list starts, with the end of the last one, and all numbers one after the other; beyond
+        2^53 they are rounded."""
         return {
             "starts": encoded("u32", self._starts),
             "numbers": encoded("f64", np.asarray(self._numbers, np.float64)),

@@ -52,7 +52,7 @@ class Side:
 
 
 def side_of(recording: Recording) -> Side:
-    """What a page shows of a recording."""
+    """Returns what a page shows of a recording."""
     try:
         table = table_for(get_profile(recording.program.target).arch, None)
     except ValueError as error:
@@ -99,7 +99,7 @@ def _joined(starts: Any, ends: Any) -> Any:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; columns whose heads begin with # have numbers."""
+    """Returns a table; columns whose heads begin with # have numbers."""
     marks = [' class="number"' if one.startswith("#") else "" for one in heads]
     head = "".join(
         f'<th scope="col"{mark}>{escape(one.lstrip("#"))}</th>' for one, mark in zip(heads, marks, strict=True)
@@ -112,7 +112,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _change(before: float, after: float) -> str:
-    """How much more or less, as a text."""
+    """Returns how much more or less, as a text."""
     if abs(after - before) < 0.0005 * before or before == after:
         return "same"
     if not before:
@@ -137,7 +137,7 @@ def _head(before: Side, after: Side) -> str:
 
 
 def _use(before: Side, after: Side) -> str:
-    """How much of the chip both use."""
+    """Returns how much of the chip both use."""
     one, other = before.limits, after.limits
     if not one or not other:
         return ""
@@ -193,7 +193,7 @@ def _operations(before: Side, after: Side) -> str:
 
 
 def _results(before: Recording, after: Recording) -> str:
-    """Whether the buffers hold the same bits at the end."""
+    """Returns whether the buffers hold the same bits at the end."""
     others = {one.name: one for one in after.arguments if one.value is None and one.memory >= 0}
     rows: list[tuple[str, str]] = []
     for one in before.arguments:
@@ -212,7 +212,7 @@ def _results(before: Recording, after: Recording) -> str:
 
 
 def _texts(before: Recording, after: Recording) -> str:
-    """The lines of the programs that differ."""
+    """Returns the lines of the programs that differ."""
     one, other = before.program, after.program
     if one.text == other.text:
         return "<h2>Program</h2><p>Both runs have the same text.</p>"
@@ -262,7 +262,7 @@ def _lanes(name: str, side: Side, longest: float) -> str:
 
 
 def comparison(before: Recording, after: Recording) -> str:
-    """The page of two recordings."""
+    """Returns the page of two recordings."""
     one, other = side_of(before), side_of(after)
     parts = (
         _head(one, other), _results(before, after), _use(one, other), _timeline(one, other), _pipes(one, other),

@@ -49,7 +49,7 @@ class Contents:
         self._full = False
 
     def add(self, data: npt.NDArray[Any]) -> int:
-        """The number of the content ``data``, any array; ``NONE`` where it is too large."""
+        """Returns the number of the content ``data``, any array; ``NONE`` where it is too large."""
         if data.nbytes > _LARGEST:
             self.dropped = True
             return NONE

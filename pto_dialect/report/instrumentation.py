@@ -72,7 +72,7 @@ class Steps:
             self.of_event[event] = step
 
     def step_of(self, event: int) -> int:
-        """The step with an event, -1 for none."""
+        """Returns the step with an event, -1 for none."""
         return self.of_event[event] if 0 < event < len(self.of_event) else -1
 
 

@@ -43,11 +43,11 @@ class Operands(Protocol):
     """What operations access memory through."""
 
     def names(self, site: int, space: str, writes: bool) -> Sequence[str]:
-        """Names of the operands of a site in a memory."""
+        """Returns the names of the operands of a site in a memory."""
         ...
 
     def element(self, site: int, space: str) -> str:
-        """Format of the elements that they point to, empty where that is not known."""
+        """Returns the format of the elements that they point to, empty where that is not known."""
         ...
 
 
@@ -117,7 +117,7 @@ class Locations:
         return found
 
     def _array(self, number: int, buffer: Buffer | None) -> int:
-        """The box of an array of the host."""
+        """Returns the box of an array of the host."""
         arena = self.touched.memories[number].arena
         one = _box(Box(number, 0, arena.capacity, arena.name, 0), buffer.format if buffer is not None else _BYTES)
         if buffer is not None:

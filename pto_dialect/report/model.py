@@ -74,7 +74,7 @@ class Document:
         self.chunks: dict[int, str] = {}
 
     def build(self) -> dict[str, Any]:
-        """The document."""
+        """Returns the document."""
         kernel, observer, times = self.kernel, self.observer, self.observer.times
         self._place(span_of(kernel.function))
         table = times.table
@@ -186,7 +186,7 @@ class Document:
 def memory_parts(
     touched: AccessedBytes, places: Locations, buffers: Sequence[Buffer]
 ) -> tuple[dict[str, Any], dict[int, str]]:
-    """The part of a document that is about memories, and the chunks of their contents."""
+    """Returns the part of a document that is about memories, and the chunks of their contents."""
     contents, chunks = touched.contents.document()
     memories = [
         {"space": one.arena.space, "name": one.arena.name, "capacity": one.arena.capacity, "shared": one.arena.public}
@@ -210,7 +210,7 @@ def memory_parts(
 
 
 def _format(one: Format) -> dict[str, Any]:
-    """An element type as the page decodes it: up to 8 bits by a table of its values; the ends of its range."""
+    """Returns an element type as the page decodes it: up to 8 bits by a table of its values; the ends of its range."""
     found: dict[str, Any] = {"bits": one.bits, "bytes": one.bytes, "elements": one.elements, "kind": one.kind}
     found["ends"] = [-one.max_finite, one.max_finite] if one.is_float else [one.min_value, one.max_value]
     if one.is_float and one.bits <= 8:
@@ -219,7 +219,7 @@ def _format(one: Format) -> dict[str, Any]:
 
 
 def failure(message: str, rule: str = "") -> Diagnostic:
-    """An error without a source location."""
+    """Returns an error without a source location."""
     return Diagnostic(rule, Severity.ERROR, message, None)
 
 
@@ -275,7 +275,7 @@ def _rate(table: CycleTable, path: str) -> float | None:
 
 
 def _best(table: CycleTable, pipe: str, element: str) -> Roof:
-    """The fastest operation on elements of this type, with endless work."""
+    """Returns the fastest operation on elements of this type, with endless work."""
     if pipe == "PIPE_M":
         works = [Work("tmatmul", element, "f32", _SIDE, _SIDE, _SIDE, _SIDE, "", 1, _SIDE)]
     else:

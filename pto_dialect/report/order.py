@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 
 def shifted(rows: Columns, threads: Sequence[Thread], cores: int) -> dict[str, Array]:
-    """The columns of the steps, where blocks without a free core start after those that have one."""
+    """Returns the columns of the steps, where blocks without a free core start after those that have one."""
     columns = {name: np.asarray(column) for name, column in rows.of.items()}
     blocks = {thread.number: (thread.device, thread.core.block.index) for thread in threads}
     ends: dict[tuple[int, int], float] = {key: 0.0 for key in sorted(set(blocks.values()))}

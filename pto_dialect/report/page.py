@@ -77,7 +77,7 @@ def _text(value: str) -> str:
 
 
 def html(document: Mapping[str, Any], chunks: Mapping[int, str]) -> str:
-    """The page that shows ``document``, with the compressed contents ``chunks`` in base64."""
+    """Returns the page that shows ``document``, with the compressed contents ``chunks`` in base64."""
     code = _code()
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode("ascii")
     policy = (

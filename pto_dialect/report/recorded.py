@@ -51,11 +51,11 @@ class RecordedOperands:
         return {name: one for name, one in found.items() if one.form.space == space}
 
     def names(self, site: int, space: str, writes: bool) -> Sequence[str]:
-        """Names of the operands of a site in a memory."""
+        """Returns the names of the operands of a site in a memory."""
         return list(self._handles(site, space))
 
     def element(self, site: int, space: str) -> str:
-        """Format of the elements that they point to, empty where that is not known."""
+        """Returns the format of the elements that they point to, empty where that is not known."""
         for one in self._handles(site, space).values():
             try:
                 return format_of(one.form.element).name
@@ -89,7 +89,7 @@ class RecordedPage:
         self._layouts: dict[Form, TileLayout] = {}
 
     def build(self) -> str:
-        """The page."""
+        """Returns the page."""
         recording, program = self.recording, self.recording.program
         self._accesses()
         buffers = [
@@ -175,7 +175,7 @@ class RecordedPage:
                 touched.accesses.add(self.steps.owner[step], site, access.writes, region, shape, content)
 
     def _shape(self, access: Access, handles: Sequence[tuple[str, Handle]]) -> int:
-        """The tile that an access goes through."""
+        """Returns the tile that an access goes through."""
         for name, one in handles:
             form = one.form
             if form.kind != "tile" or one.memory != access.memory or not form.layout:
@@ -231,7 +231,7 @@ def _format_name(name: str) -> str:
 
 
 def _spans(access: Access) -> list[tuple[Span, Any]]:
-    """The bytes of an access as regions, each with the part of its content that it has; ``None``: all of it."""
+    """Returns the bytes of an access as regions, each with the part of its content that it has; ``None``: all of it."""
     if access.starts is None:
         return [((access.first, access.run, access.dims, WHOLE), None)]
     starts, item = np.asarray(access.starts), access.run

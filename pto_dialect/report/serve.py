@@ -72,7 +72,7 @@ class Pages:
         self._made: tuple[str, str, str] | None = None
 
     def token(self) -> str:
-        """A token that changes with the file; empty where there is none."""
+        """Returns a token that changes with the file; empty where there is none."""
         try:
             found = os.stat(self.path)
         except OSError:
@@ -80,7 +80,7 @@ class Pages:
         return f"{found.st_mtime_ns}-{found.st_size}"
 
     def current(self) -> tuple[str, str, str]:
-        """The token, the page, and a line about the run. The page reports what cannot be read."""
+        """Returns the token, the page, and a line about the run. The page reports what cannot be read."""
         with self._lock:
             token = self.token()
             if self._made is None or self._made[0] != token:
@@ -132,7 +132,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(404, "text/plain", "there is no such page")
 
     def _has_key(self) -> bool:
-        """Whether the address has the token of this server, which other users of the machine do not know."""
+        """Returns whether the address has the token of this server, which other users of the machine do not know."""
         given = parse_qs(urlsplit(self.path).query).get("token", [""])
         return compare_digest(given[0].encode(), self.key.encode())
 

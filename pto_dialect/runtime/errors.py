@@ -41,7 +41,7 @@ class ProgramError(Exception):
         return self.message if self.span is None else render_text((self.diagnostic(),)).rstrip("\n")
 
     def diagnostic(self) -> Diagnostic:
-        """The error as a diagnostic."""
+        """Returns the error as a diagnostic."""
         notes = tuple(Note(text) for text in self.notes)
         return Diagnostic(self.rule, Severity.ERROR, self.message, self.span, notes)
 

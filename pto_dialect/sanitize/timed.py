@@ -33,7 +33,7 @@ class CycleKernel(InstrumentedKernel):
         return len(self.observer.log.count)
 
     def cycles(self, file: str) -> ModuleCycles:
-        """The cycles of its runs."""
+        """Returns the cycles of its runs."""
         assert isinstance(self.timeline, CycleTimeline)
         result = self.timeline.cycles(file, self.profile.name, self.observer.log.threads, self.observer.sites)
         result.release = str(release_of(self.function))

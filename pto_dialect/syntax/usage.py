@@ -65,7 +65,8 @@ def usage(name: str) -> str | None:
 
 
 def only_word(name: str) -> str | None:
-    """The enumerator in angle brackets that is all the operation ``name`` takes; ``None`` where that is no form."""
+    """Returns the enumerator in angle brackets that is all the operation ``name`` takes; ``None`` where that is no
+    form."""
     name = MNEMONIC_ALIASES.get(name, name)
     if name not in OPS:
         return None

@@ -24,12 +24,12 @@ SORT_FILLERS: Final[Mapping[str, float]] = MappingProxyType({"f16": float(0xFC00
 
 
 def backend_named(text: str) -> Backend | None:
-    """The library called ``text``."""
+    """Returns the library called ``text``."""
     return next((backend for backend in BACKENDS if backend == text), None)
 
 
 def backend_of(function: Operation, option: Backend | None, arch: str) -> Backend:
-    """The library of a function: the option, then the attribute of the nearest module, then ``emitc``.
+    """Returns the library of a function: the option, then the attribute of the nearest module, then ``emitc``.
 
     a2a3 has ``emitc`` only.
     """

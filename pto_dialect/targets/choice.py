@@ -20,7 +20,7 @@ _ARCH_TEXTS = {"a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3", "a5": "a5"}
 
 @cache
 def get_profile(name: str) -> Profile:
-    """The profile called ``name``: a2, a3, a2a3, a5 or cpu-sim. Raises ``ValueError`` for any other name."""
+    """Returns the profile called ``name``: a2, a3, a2a3, a5 or cpu-sim. Raises ``ValueError`` for any other name."""
     match OPTION_ALIASES.get(name, name):
         case "a2a3":
             from .a2a3 import A2A3  # deferred: start-up
@@ -86,7 +86,7 @@ def resolve_target(
 
 
 def target_of_device(name: str) -> str | None:
-    """The target of a device by its name in any case (``Ascend910B4``, ``950``); ``None`` for other names."""
+    """Returns the target of a device by its name in any case (``Ascend910B4``, ``950``); ``None`` for other names."""
     known = {"a5": _A5_DEVICES, "a2a3": _A2A3_DEVICES}
     number = name.lower().replace("-", "").removeprefix("ascend")
     begins = {target: tuple(one.lower().removeprefix("ascend") for one in names) for target, names in known.items()}

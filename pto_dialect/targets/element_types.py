@@ -20,7 +20,7 @@ _SAME_ROW: Final = {"f8E4M3": "f8E4M3FN"}
 
 
 def is_low_precision(elem: str) -> bool:
-    """Whether ``elem`` is an fp8, hif8, fp4, e8m0 or packed low-precision type."""
+    """Returns whether ``elem`` is an fp8, hif8, fp4, e8m0 or packed low-precision type."""
     return elem in LOW_PRECISION
 
 
@@ -32,19 +32,19 @@ def signless(elem: str) -> str:
 
 
 def signed_as_signless(elem: str) -> str:
-    """``siN`` -> ``iN``; ``uiN`` and all others unchanged, for tables that distinguish unsigned types."""
+    """Returns ``siN`` -> ``iN``; ``uiN`` and all others unchanged, for tables that distinguish unsigned types."""
     if elem[:2] == "si" and elem[2:].isdigit():
         return elem[1:]
     return elem
 
 
 def finite_spelling(elem: str) -> str:
-    """The name under which tables hold an 8-bit format that has two spellings (``f8E4M3`` -> ``f8E4M3FN``)."""
+    """Returns the name under which tables hold an 8-bit format that has two spellings (``f8E4M3`` -> ``f8E4M3FN``)."""
     return _SAME_ROW.get(elem, elem)
 
 
 def row_admits(row: AbstractSet[str], elem: str, *, any_sign: bool = True) -> bool:
-    """Whether a table row admits the element type ``elem``.
+    """Returns whether a table row admits the element type ``elem``.
 
     An entry ``iN`` also admits ``siN`` and ``uiN`` when ``any_sign`` holds; an entry that names a sign
     admits only that sign.  Source: docs/reference/targets.md, "Element types".

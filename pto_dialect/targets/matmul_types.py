@@ -76,18 +76,18 @@ TF32_COMBO: Final[Triple] = ("f32", "f32", "f32")
 
 
 def tile_key(dst: str, lhs: str, rhs: str) -> Triple:
-    """The spelling under which the tile-level tables hold a triple: integers signless."""
+    """Returns the spelling under which the tile-level tables hold a triple: integers signless."""
     return signless(dst), signless(lhs), signless(rhs)
 
 
 def mad_key(lhs: str, rhs: str, dst: str) -> Triple:
-    """The key of a combination in the micro-level tables: signed integers signless, one e4m3."""
+    """Returns the key of a combination in the micro-level tables: signed integers signless, one e4m3."""
     lhs, rhs = finite_spelling(lhs), finite_spelling(rhs)
     return signed_as_signless(lhs), signed_as_signless(rhs), signed_as_signless(dst)
 
 
 def mad_status(lhs: str, rhs: str, dst: str) -> str | None:
-    """``documented``, ``undocumented`` or ``None`` (refused) for a non-MX combination."""
+    """Returns ``documented``, ``undocumented`` or ``None`` (refused) for a non-MX combination."""
     key = mad_key(lhs, rhs, dst)
     if key in MAD_DOCUMENTED:
         return "documented"

@@ -92,7 +92,7 @@ MX_SCALE_FRACTAL: Final = 32
 
 
 def mx_scale_side(blayout: str) -> str:
-    """``left`` or ``right``: the operand whose scales have blocks in this order (docs/reference/layouts.md, "MX
+    """Returns ``left`` or ``right``: the operand whose scales have blocks in this order (docs/reference/layouts.md, "MX
     scales").
     """
     return "left" if blayout == "row_major" else "right"

@@ -54,6 +54,6 @@ _ABSENT: Final = {
 
 
 def is_available(op: str, level: str | None, arch: str) -> bool:
-    """Whether ``op`` (without form) of catalogue level ``level`` belongs to the chip family ``arch``."""
+    """Returns whether ``op`` (without form) of catalogue level ``level`` belongs to the chip family ``arch``."""
     unavailable, levels, prefixes = _ABSENT[arch]
     return op not in unavailable and (level is None or not (level in levels or op.startswith(prefixes)))

@@ -72,7 +72,7 @@ class Profile:
     sync: SyncResources
 
     def dtype_allowed(self, op: str, elem: str) -> bool:
-        """Whether ``op`` (with its form, e.g. ``tgather[index]``) accepts tiles of element type ``elem``.
+        """Returns whether ``op`` (with its form, e.g. ``tgather[index]``) accepts tiles of element type ``elem``.
 
         True for an operation without a row: its element types do not depend on the target.
         """
@@ -80,31 +80,31 @@ class Profile:
         return row is None or row_admits(row, elem, any_sign=op not in SIGNLESS_ONLY)
 
     def low_precision_allowed(self, op: str, elem: str) -> bool:
-        """Whether ``op`` (without form) may touch a tile of type ``elem`` as far as ``tile-lowprec`` goes."""
+        """Returns whether ``op`` (without form) may touch a tile of type ``elem`` as far as ``tile-lowprec`` goes."""
         return op in self.low_precision_ops or not is_low_precision(elem)
 
     def available(self, op: str) -> bool:
-        """Whether the tile operation ``op`` (without form) exists on this target."""
+        """Returns whether the tile operation ``op`` (without form) exists on this target."""
         return op not in self.unavailable_ops
 
     def is_foreign(self, op: str, level: str) -> bool:
-        """Whether an operation of catalogue level ``level`` belongs to the other chip generation."""
+        """Returns whether an operation of catalogue level ``level`` belongs to the other chip generation."""
         return level in self.foreign_levels or op.startswith(self.foreign_prefixes)
 
     def matmul_allowed(self, dst: str, lhs: str, rhs: str) -> bool:
-        """Whether tmatmul and tgemv accept the element types; 8-bit and 32-bit integers of any sign."""
+        """Returns whether tmatmul and tgemv accept the element types; 8-bit and 32-bit integers of any sign."""
         return tile_key(dst, lhs, rhs) in self.matmul_triples
 
     def mx_allowed(self, dst: str, lhs: str, rhs: str) -> bool:
-        """Whether the MX forms of tmatmul and tgemv accept the element types."""
+        """Returns whether the MX forms of tmatmul and tgemv accept the element types."""
         return (dst, lhs, rhs) in self.mx_triples
 
     def mad_status(self, lhs: str, rhs: str, dst: str) -> str | None:
-        """``documented``, ``undocumented`` (warning) or ``None`` (error) for a micro-level combination."""
+        """Returns ``documented``, ``undocumented`` (warning) or ``None`` (error) for a micro-level combination."""
         return mad_status(lhs, rhs, dst)
 
     def tcvt_finding(self, src: str, dst: str) -> str | None:
-        """The rule id that a tcvt ``src`` -> ``dst`` violates, or ``None`` for a documented pair."""
+        """Returns the rule id that a tcvt ``src`` -> ``dst`` violates, or ``None`` for a documented pair."""
         return tcvt_finding(self.tcvt_pairs, src, dst)
 
     def capacity_of(self, space: str) -> int | None:

@@ -29,7 +29,7 @@ class Release(NamedTuple):
         return f"0.{self.minor}"
 
     def has(self, key: str) -> bool:
-        """Whether the change ``key`` of the table is part of this release."""
+        """Returns whether the change ``key`` of the table is part of this release."""
         return self >= CHANGES[key].release
 
 
@@ -115,22 +115,22 @@ CHANGES: Final[dict[str, Change]] = {
 
 
 def newest() -> Release:
-    """The newest release known."""
+    """Returns the newest release known."""
     return Release(int(NEWEST[2:]))
 
 
 def release_named(text: str) -> Release | None:
-    """The release called ``text`` (``0.63`` or ``v0.63``); ``None`` for unknown ones."""
+    """Returns the release called ``text`` (``0.63`` or ``v0.63``); ``None`` for unknown ones."""
     found = re.fullmatch(_SPELLING, text)
     release = Release(int(found[1])) if found is not None else None
     return release if release is not None and int(OLDEST[2:]) <= release.minor <= int(NEWEST[2:]) else None
 
 
 def known_releases() -> str:
-    """The known releases, as text for messages."""
+    """Returns the known releases, as text for messages."""
     return f"{OLDEST} to {NEWEST}"
 
 
 def unknown_release(text: str) -> str:
-    """The message for an unknown release."""
+    """Returns the message for an unknown release."""
     return f"'{text}' is no known release of the reference; known are {known_releases()}"

@@ -61,7 +61,7 @@ LOW_PRECISION_PAIR: Final = "tcvt-lowprec-pair"
 
 
 def tcvt_finding(table: PairTable, src: str, dst: str) -> str | None:
-    """The rule id a conversion outside ``table`` violates, or ``None`` for a documented pair."""
+    """Returns the rule id a conversion outside ``table`` violates, or ``None`` for a documented pair."""
     if signed_as_signless(dst) in table.get(signed_as_signless(src), ()):
         return None
     return LOW_PRECISION_PAIR if is_low_precision(src) or is_low_precision(dst) else UNDOCUMENTED_PAIR
@@ -73,14 +73,14 @@ _WRAPPING: Final = frozenset(
 
 
 def default_saturation(backend: Backend, release: Release) -> str | None:
-    """The default saturation mode; ``None`` for that of the pair. The templates of ``vpto`` have one default per pair,
-    in every release."""
+    """Returns the default saturation mode; ``None`` for that of the pair. The templates of ``vpto`` have one default
+    per pair, in every release."""
     return "ON" if backend == "emitc" and release.has("tcvt-saturation") else None
 
 
 def wraps_by_default(src: str, dst: str) -> bool:
-    """Whether a narrowing pair keeps the low bits where neither the program nor the release states saturation; on a2a3
-    all other pairs saturate."""
+    """Returns whether a narrowing pair keeps the low bits where neither the program nor the release states saturation;
+    on a2a3 all other pairs saturate."""
     return (signed_as_signless(src), signed_as_signless(dst)) in _WRAPPING
 
 
@@ -89,8 +89,8 @@ _INTEGER: Final = re.compile(r"[su]?i(\d+)")
 
 
 def fits_always(src: str, dst: str) -> bool:
-    """Whether every finite number of the source type is in the range of the destination type, and no infinity becomes
-    an integer."""
+    """Returns whether every finite number of the source type is in the range of the destination type, and no infinity
+    becomes an integer."""
     largest = _LARGEST_FLOATS.get(dst)
     if src in _LARGEST_FLOATS:
         return largest is not None and _LARGEST_FLOATS[src] <= largest
@@ -101,7 +101,7 @@ def fits_always(src: str, dst: str) -> bool:
 
 
 def _integers(element: str) -> range | None:
-    """The integers of a type."""
+    """Returns the integers of a type."""
     match = _INTEGER.fullmatch(element)
     if match is None:
         return None

@@ -109,7 +109,7 @@ def _table(profile: str) -> DtypeTable:
 
 
 def without_types(table: DtypeTable) -> frozenset[str]:
-    """Operations of ``table`` that accept no element type in any of their forms."""
+    """Returns the operations of ``table`` that accept no element type in any of their forms."""
     accepted = {op.partition("[")[0] for op, types in table.items() if types}
     return frozenset(op.partition("[")[0] for op in table) - accepted
 

@@ -164,7 +164,7 @@ def native_blayout(loc: str, target: str, blayout: str) -> str:
 
 
 def native_shape(loc: str, target: str, shape: TileShape, item_bytes: int, packed: bool = False) -> TileShape:
-    """The effective shape of a tile of a location on a target, from the shape of its type.
+    """Returns the effective shape of a tile of a location on a target, from the shape of its type.
 
     ``packed``: elements are 4-bit, two per byte, and rows and columns count them singly (mat, left and right operands;
     docs/reference/layouts.md, "Fractals"). The result then describes the bytes: the two elements of a byte are adjacent
@@ -191,8 +191,8 @@ def native_shape(loc: str, target: str, shape: TileShape, item_bytes: int, packe
 
 
 def extent_bytes(shape: TileShape, item_bytes: int) -> int:
-    """Bytes from the first to the last byte that the layout of a tile accesses; of partly filled blocks, the rows
-    before accessed ones are included."""
+    """Returns the bytes from the first to the last byte that the layout of a tile accesses; of partly filled blocks,
+    the rows before accessed ones are included."""
     rows, cols, blayout, slayout, fractal = shape
     if slayout == "none_box" or not (rows and cols):
         return rows * cols * item_bytes

@@ -53,7 +53,7 @@ A5_ACC_MOVE_QUANT: Final = _elem_pairs({"f32": "i8 f8E4M3FN f8E5M2 hif8 f16 bf16
 
 
 def moves(pairs: frozenset[ElemPair], src: str, dst: str) -> bool:
-    """Whether a table of conversions has (``src``, ``dst``); integers of any sign."""
+    """Returns whether a table of conversions has (``src``, ``dst``); integers of any sign."""
     return (signless(src), signless(dst)) in pairs
 
 
@@ -70,7 +70,7 @@ class AccStore(NamedTuple):
     valid_cols: tuple[int, int]
 
     def allows(self, src: str, dst: str, quantised: bool) -> bool:
-        """Whether elements of type ``src`` are stored as ``dst``; integers of any sign."""
+        """Returns whether elements of type ``src`` are stored as ``dst``; integers of any sign."""
         return moves(self.quant if quantised else self.plain, src, dst)
 
 

@@ -63,6 +63,7 @@ _EXCLUDED: Final[Mapping[str, _Excluded]] = MappingProxyType(
 
 
 def is_open(operation: str, operand: str, memory: str | None) -> bool:
-    """Whether the language leaves a ``memory`` that the name of a transfer does not state to compilers of boards."""
+    """Returns whether the language leaves a ``memory`` that the name of a transfer does not state to compilers of
+    boards."""
     excluded = _EXCLUDED.get(operation, {}).get(operand)
     return memory is not None and excluded is not None and memory not in excluded

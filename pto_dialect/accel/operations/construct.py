@@ -28,7 +28,7 @@ _set = object.__setattr__
 
 @cache
 def has_defaults(cls: type[Operation]) -> bool:
-    """True when creating an operation of ``cls`` fills in attributes or properties that are not given."""
+    """Returns True when creating an operation of ``cls`` fills in attributes or properties that are not given."""
     if has_declared(cls):
         fields = (*declared(cls, Part.PROPERTIES).values(), *declared(cls, Part.ATTRIBUTES).values())
         return any(not issubclass(one.cls, OptionalDef) and one.default_value is not None for one in fields)
@@ -46,7 +46,7 @@ def new_operation(
     attributes: dict[str, Attribute],
     properties: dict[str, Attribute],
 ) -> Operation:
-    """An operation without regions and successors of a class without default attributes.
+    """Returns an operation without regions and successors of a class without default attributes.
 
     The dictionaries become the operation's own. What a class says by default is not stored again.
     """
@@ -75,7 +75,7 @@ def new_operation(
 
 
 def new_integer(number: int, type_: IntegerType | IndexType) -> IntegerAttr:
-    """The attribute of a number that its type has, with the sign that the type gives to its bits."""
+    """Returns the attribute of a number that its type has, with the sign that the type gives to its bits."""
     if not enabled("construction"):
         return IntegerAttr(number, type_)
     data = _new(IntAttr)
@@ -124,8 +124,9 @@ def operation_like(
     place: tuple[SourceFile, int, int],
     block: Block,
 ) -> Operation:
-    """An operation of the same form as others, read from ``place``, as the last of ``block``: :func:`new_operation`,
-    ``locate`` and :func:`append_operation` in one, without calls. The location is made at the first access."""
+    """Returns an operation of the same form as others, read from ``place``, as the last of ``block``:
+    :func:`new_operation`, ``locate`` and :func:`append_operation` in one, without calls. The location is made at the
+    first access."""
     op = _new(template.cls)
     if operands:
         uses: list[Use] = []

@@ -92,7 +92,7 @@ class DeferredOp(IRDLOperation):
 
     @classmethod
     def get_irdl_definition(cls) -> OpDef:
-        """The definition of the class."""
+        """Returns the definition of the class."""
         define(cls)
         if (made := vars(cls).get("get_irdl_definition")) is None:
             return super().get_irdl_definition()
@@ -142,19 +142,20 @@ def defer(cls: type[DeferredOp]) -> None:
 
 
 def has_declared(cls: type[Any]) -> TypeIs[type[DeferredOp]]:
-    """Whether :func:`declared` knows the class. ``issubclass`` would ask all classes below when the answer is no."""
+    """Returns whether :func:`declared` knows the class. ``issubclass`` would ask all classes below when the answer is
+    no."""
     return cls in _declared
 
 
 def declared(cls: type[DeferredOp], part: Part) -> dict[str, Any]:
-    """What declares the parts of one kind of ``cls``, by the names that its definition has for them. The definition is
-    not made."""
+    """Returns what declares the parts of one kind of ``cls``, by the names that its definition has for them. The
+    definition is not made."""
     fields = {name: field for name, field in _declared[cls].items() if isinstance(field, part.value)}
     return {getattr(field, "ir_name", None) or name: field for name, field in fields.items()}
 
 
 def declared_names(cls: type[DeferredOp]) -> list[str]:
-    """The names of the parts of ``cls`` of all kinds, in the order of the declaration."""
+    """Returns the names of the parts of ``cls`` of all kinds, in the order of the declaration."""
     return [getattr(field, "ir_name", None) or name for name, field in _declared[cls].items()]
 
 

@@ -32,13 +32,13 @@ class OperationTemplate:
         self.verdicts: dict[object, Any] = {}
 
     def with_properties(self, properties: dict[str, Attribute]) -> OperationTemplate:
-        """The template of operations with other properties, for which the same verdicts hold."""
+        """Returns the template of operations with other properties, for which the same verdicts hold."""
         other = copy(self)
         other.properties = sharing_keys(properties)
         return other
 
     def with_types(self, types: list[Attribute]) -> OperationTemplate:
-        """The template of operations with other types, about which nothing is known yet."""
+        """Returns the template of operations with other types, about which nothing is known yet."""
         other = object.__new__(OperationTemplate)
         other.cls, other.deferred, other.operands = self.cls, self.deferred, self.operands
         other.attributes, other.properties = self.attributes, self.properties
@@ -46,7 +46,7 @@ class OperationTemplate:
         return other
 
     def fits(self, op: Operation) -> bool:
-        """True when ``op`` still is what it was made as."""
+        """Returns True when ``op`` still is what it was made as."""
         operands = op._operands
         if len(operands) != self.operands:
             return False
@@ -81,7 +81,7 @@ def sharing_keys(entries: dict[str, Attribute]) -> dict[str, Attribute]:
 
 @lru_cache(256)
 def _holder(keys: tuple[str, ...]) -> type:
-    """The class of objects with these attributes."""
+    """Returns the class of objects with these attributes."""
     cls = type("Entries", (), {})
     first = cls()
     for key in keys:
@@ -98,5 +98,6 @@ def set_template(op: Operation, template: OperationTemplate) -> None:
 
 
 def template_of(op: Operation) -> OperationTemplate | None:
-    """The template that ``op`` was built from; ``None`` for an operation without one. It may have changed since."""
+    """Returns the template that ``op`` was built from; ``None`` for an operation without one. It may have changed
+    since."""
     return getattr(op, "_template", None)

@@ -30,7 +30,8 @@ class _Template(NamedTuple):
 
 
 def read_header(text: str, start: int) -> tuple[Header, int] | None:
-    """The header that begins at ``start``, and the position of the brace after it; ``None`` without a template."""
+    """Returns the header that begins at ``start``, and the position of the brace after it; ``None`` without a
+    template."""
     end = text.find("\n", start, start + LONGEST)
     line = text[start:end].rstrip() if end > 0 else ""
     if line[-1:] != "{" or not TEMPLATES.headers:

@@ -63,8 +63,8 @@ class OpenTemplate(NamedTuple):
     def template(
         self, types: tuple[Attribute, ...], parts: Sequence[str], values: Mapping[str, SSAValue]
     ) -> ParseTemplate | None:
-        """The parse template of a statement split into ``parts`` that states ``types``; ``None`` where these are not
-        the types of its operands."""
+        """Returns the parse template of a statement split into ``parts`` that states ``types``; ``None`` where these
+        are not the types of its operands."""
         for place, type_ in zip(self.stated, types, strict=False):
             value = values.get(parts[place])
             if value is None or value._type is not type_:
@@ -81,7 +81,7 @@ class OpenTemplate(NamedTuple):
 
 
 def split_types(parts: Sequence[str]) -> tuple[OpenSkeleton, list[str]]:
-    """The normalized token sequence of a statement without its types, and the types."""
+    """Returns the normalized token sequence of a statement without its types, and the types."""
     skeleton: list[tuple[str, ...]] = []
     types: list[str] = []
     for text in parts[::2]:
@@ -95,7 +95,7 @@ def split_types(parts: Sequence[str]) -> tuple[OpenSkeleton, list[str]]:
 
 
 def types_of(spellings: Sequence[str]) -> tuple[Attribute, ...] | None:
-    """The types with these spellings; ``None`` if one of them is wrong."""
+    """Returns the types with these spellings; ``None`` if one of them is wrong."""
     try:
         return tuple([parse_type(spelling) for spelling in spellings])
     except TypeSyntaxError:
@@ -103,12 +103,12 @@ def types_of(spellings: Sequence[str]) -> tuple[Attribute, ...] | None:
 
 
 def is_open(type_: Attribute) -> bool:
-    """Whether templates leave a type like this open."""
+    """Returns whether templates leave a type like this open."""
     return type(type_) in _OPEN_CLASSES
 
 
 def open_statement(parts: Sequence[str]) -> OpenStatement | None:
-    """The open template of a statement split into ``parts``, with its types; the program has no aliases."""
+    """Returns the open template of a statement split into ``parts``, with its types; the program has no aliases."""
     skeleton, spellings = split_types(parts)
     if not spellings:
         return None
@@ -139,7 +139,8 @@ def keep_open(parts: Sequence[str], op: Operation, template: ParseTemplate, valu
 def _stated(
     parts: Sequence[str], op: PtoOp, template: ParseTemplate, values: Mapping[str, SSAValue]
 ) -> tuple[int, ...]:
-    """The indices of the names whose types the text states, in the order of these types, if the types are open."""
+    """Returns the indices of the names whose types the text states, in the order of these types, if the types are
+    open."""
     shape = op_spec(type(op)).shape
     if shape is Shape.ALLOC:
         return ()

@@ -34,8 +34,8 @@ _LOCATION = re.compile(
 
 
 def without_location(statement: str, start: int) -> tuple[str, int]:
-    """The part of a statement before its location, and where the location begins in a text in which the statement is at
-    ``start``; the whole statement and 0 where it has none, or one that the grammar has to look at."""
+    """Returns the part of a statement before its location, and where the location begins in a text in which the
+    statement is at ``start``; the whole statement and 0 where it has none, or one that the grammar has to look at."""
     if statement[-1:] != ")":
         return statement, 0
     begin = statement.rfind(" loc(")
@@ -117,7 +117,7 @@ class StatementReader:
             plan, parts, start, position = next_plan, next_parts, position, found.end()
 
     def _similar(self, parts: list[str]) -> ParseTemplate | OpenStatement | None:
-        """The plan that follows from one for statements with another number, or with other types."""
+        """Returns the plan that follows from one for statements with another number, or with other types."""
         plan = TEMPLATES.constant(parts)
         return plan if plan is not None or self._has_aliases() else open_statement(parts)
 
@@ -126,7 +126,7 @@ class StatementReader:
         return bool(builder.alias_texts or builder.attribute_aliases or builder.wrong_aliases)
 
     def _ends_before(self, position: int) -> bool:
-        """True when no statement continues at ``position``."""
+        """Returns True when no statement continues at ``position``."""
         if self.data.text.startswith("}", position):
             return True
         kind, spelling = first_token(self.data.text, position)

@@ -14,13 +14,13 @@ _ENCODING = 4
 
 
 def encode(tables: Tables) -> bytes:
-    """The tables as bytes."""
+    """Returns the tables as bytes."""
     rules = tuple(tuple(rule) for rule in tables.rules)
     return marshal.dumps((FORMAT, *tables._replace(rules=rules)), _ENCODING)
 
 
 def decode(data: bytes) -> Tables | None:
-    """The tables that ``data`` holds; ``None`` when it is something else."""
+    """Returns the tables that ``data`` holds; ``None`` when it is something else."""
     try:
         version, *fields = marshal.loads(data)
         if version != FORMAT:

@@ -83,7 +83,7 @@ class ParseTemplate:
     def with_types(
         self, operands: tuple[tuple[int, Attribute], ...], result_types: tuple[Attribute, ...]
     ) -> ParseTemplate:
-        """The plan of a statement that differs in its types; all checks are made for these."""
+        """Returns the plan of a statement that differs in its types; all checks are made for these."""
         other = object.__new__(ParseTemplate)
         other.cls, other.results, other.same = self.cls, self.results, self.same
         other.operands, other.result_types = operands, result_types
@@ -91,7 +91,7 @@ class ParseTemplate:
         return other
 
     def with_value(self, value: Attribute) -> ParseTemplate:
-        """The plan of a constant that differs in its value; no check of constants looks at their numbers."""
+        """Returns the plan of a constant that differs in its value; no check of constants looks at their numbers."""
         other = copy(self)
         other.template = self.template.with_properties({"value": value})
         return other
@@ -118,7 +118,7 @@ class ParseTemplates:
             self.constants[number.kind] = plan
 
     def constant(self, parts: list[str]) -> ParseTemplate | None:
-        """A plan for a constant with another number than those of the plans so far."""
+        """Returns a plan for a constant with another number than those of the plans so far."""
         number = _number_in(parts)
         like = self.constants.get(number.kind) if number is not None else None
         value = _meaning(like, number) if like is not None and number is not None else None
@@ -160,7 +160,7 @@ class _Number(NamedTuple):
 
 
 def _number_in(parts: list[str]) -> _Number | None:
-    """The number in a statement that defines a constant."""
+    """Returns the number in a statement that defines a constant."""
     found = _CONSTANT.fullmatch(parts[-1]) if len(parts) == 3 and not parts[0] else None
     if found is None:
         return None
@@ -169,7 +169,7 @@ def _number_in(parts: list[str]) -> _Number | None:
 
 
 def _meaning(plan: ParseTemplate, number: _Number) -> Attribute | None:
-    """The value of a constant like that of ``plan`` with another number; ``None`` where the number is wrong."""
+    """Returns the value of a constant like that of ``plan`` with another number; ``None`` where the number is wrong."""
     try:
         return number_attribute(number.token, plan.result_types[0])
     except BuildError:
@@ -177,7 +177,7 @@ def _meaning(plan: ParseTemplate, number: _Number) -> Attribute | None:
 
 
 def _is_number(plan: ParseTemplate, number: _Number) -> bool:
-    """True when the only thing that the number says is the value of the constant."""
+    """Returns True when the only thing that the number says is the value of the constant."""
     template = plan.template
     return not template.attributes and template.properties == {"value": _meaning(plan, number)}
 
@@ -187,8 +187,8 @@ TEMPLATES = ParseTemplates()
 
 
 def template_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -> ParseTemplate | None:
-    """The template that follows from ``op``, which was made of the statement split into ``parts``; ``None`` where the
-    statement depends on more than its token sequence: ``values`` are those of the names after it."""
+    """Returns the template that follows from ``op``, which was made of the statement split into ``parts``; ``None``
+    where the statement depends on more than its token sequence: ``values`` are those of the names after it."""
     if op.regions or op.successors or isinstance(op, UnregisteredOp) or not is_plain(parts):
         return None
     results = len(op.results)
@@ -215,8 +215,8 @@ def template_for(parts: list[str], op: Operation, values: dict[str, SSAValue]) -
 
 
 def is_plain(parts: list[str]) -> bool:
-    """True when the parts are tokens by themselves whatever the names are: no comment, no name inside a string, no
-    text that a name before it could swallow."""
+    """Returns True when the parts are tokens by themselves whatever the names are: no comment, no name inside a string,
+    no text that a name before it could swallow."""
     # No part has a name in it, so a percent sign can stand for the names.
     text = "%".join(parts[::2])
     if len(text) > LONGEST or text.count("%") * 2 + 1 != len(parts):

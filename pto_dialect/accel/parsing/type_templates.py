@@ -36,7 +36,7 @@ _templates: dict[tuple[str, ...], _Template] = {}
 
 
 def read_type(text: str) -> Attribute | None:
-    """The type that ``text`` spells, if there is a template for it and the type has no error."""
+    """Returns the type that ``text`` spells, if there is a template for it and the type has no error."""
     parts = _NUMBER.split(text)
     template = _templates.get(tuple(parts[::2]))
     if template is None:
@@ -66,7 +66,7 @@ def keep_type(text: str, head: Tok, parameters: list[Parameter]) -> None:
 
 
 def _is_plain(parameter: Parameter) -> bool:
-    """Whether all numbers in the text of a parameter are numbers of the parameter."""
+    """Returns whether all numbers in the text of a parameter are numbers of the parameter."""
     form = parameter.form
     if form == "keyed":
         return _is_plain(parameter.value)
@@ -78,7 +78,7 @@ def _values(parameter: Parameter) -> Any:
 
 
 def _filled(parameter: Parameter, numbers: Iterator[int]) -> Parameter:
-    """The parameter with the next of ``numbers``; a size that is known at run time only remains."""
+    """Returns the parameter with the next of ``numbers``; a size that is known at run time only remains."""
     form, value = parameter.form, parameter.value
     if form == "keyed":
         value = _filled(value, numbers)

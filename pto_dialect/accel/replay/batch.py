@@ -96,7 +96,7 @@ class Layout:
         return Area(False, len(self.sizes) - 1)
 
     def _place(self, node: Node) -> tuple[Area, int]:
-        """Where a value begins."""
+        """Returns where a value begins."""
         found = self._places.get(id(node))
         if found is not None:
             return found
@@ -193,12 +193,12 @@ class Layout:
 
 
 def _nbytes(value: Any) -> int:
-    """Bytes of an operand."""
+    """Returns the bytes of an operand."""
     return prod(value.shape) * value.dtype.itemsize if isinstance(value, Ref) else 0
 
 
 def _needed(graph: Graph) -> list[Node]:
-    """The values to compute, operands first."""
+    """Returns the values to compute, operands first."""
     found: dict[int, Node] = {}
     pending: list[tuple[Node, bool]] = [(output.ref.node, False) for output in reversed(graph.outputs)]
     while pending:
@@ -214,7 +214,7 @@ def _needed(graph: Graph) -> list[Node]:
 
 
 def _levels(nodes: Sequence[Node]) -> list[list[Node]]:
-    """Values of one key together, those of shorter chains first."""
+    """Returns the values of one key together, those of shorter chains first."""
     depth: dict[int, int] = {}
     groups: dict[tuple[int, int], list[Node]] = {}
     for node in nodes:
@@ -253,7 +253,7 @@ def _even(columns: Sequence[Sequence[Operand]], count: int) -> int:
 
 
 def _stackable(rows: Sequence[list[Any]]) -> int:
-    """How many of the members, from the first on, one call can compute."""
+    """Returns how many of the members, from the first on, one call can compute."""
     columns = _columns(rows)
     together = min(sum(1 for _ in takewhile(partial(_beside, column[0]), column)) for column in columns)
     if _even(columns, together):
@@ -270,7 +270,7 @@ def _beside(one: Operand, other: Operand) -> bool:
 
 
 def _stacked(rows: Sequence[list[Any]]) -> list[Any]:
-    """Operands of one call for all members."""
+    """Returns the operands of one call for all members."""
     columns, count = _columns(rows), len(rows)
     inner = _even(columns, count)
     found: list[Any] = []

@@ -23,7 +23,8 @@ class _Marks:
     SIZE = 1 << 16
 
     def parts(self, low: int, high: int, create: bool) -> list[tuple[int, bytearray, int, int]]:
-        """The marks of the bytes [low, high) in pieces: the first byte, and the page and the index of its marks."""
+        """Returns the marks of the bytes [low, high) in pieces: the first byte, and the page and the index of its
+        marks."""
         found: list[tuple[int, bytearray, int, int]] = []
         while low < high:
             page, start = divmod(low, self.SIZE)
@@ -42,7 +43,7 @@ class _Marks:
             marks[start:stop] = (_MARK if value else _NO_MARK) * (stop - start)
 
     def extent(self, low: int, high: int) -> tuple[int, int] | None:
-        """The first marked byte of [low, high) and the end of the last; ``None`` without any."""
+        """Returns the first marked byte of [low, high) and the end of the last; ``None`` without any."""
         first = last = -1
         for begin, marks, start, stop in self.parts(low, high, False):
             place = marks.find(_MARK, start, stop)
@@ -53,7 +54,8 @@ class _Marks:
 
 
 def demanded(steps: Sequence[Step], buffers: Sequence[Array]) -> list[Step]:
-    """Those of ``steps`` on which global memory, ``buffers``, depends in the end, cut to what is read of them."""
+    """Returns those of ``steps`` on which global memory, ``buffers``, depends in the end, cut to what is read of
+    them."""
     marks, outer, found = _Marks(), [span(content) for content in buffers], list[Step]()
     wanted: set[int] = set()
     for step in reversed(steps):
@@ -75,7 +77,7 @@ def _bytes(place: Array | Box) -> tuple[int, int]:
 
 
 def _cut(step: Step, marks: _Marks, outer: Sequence[tuple[int, int]], wanted: set[int]) -> Step | None:
-    """What is needed of a step; its target is not needed before it."""
+    """Returns what is needed of a step; its target is not needed before it."""
     target = step.target
     if not isinstance(target, (np.ndarray, Box)):
         return step if target.number in wanted else None

@@ -40,14 +40,14 @@ FOLLOWING = KNOWN | frozenset(f"pto.{name}" for name in _UNREPLAYED)
 
 
 def others(kernel: CompiledKernel, known: frozenset[str] = FOLLOWING) -> list[Operation]:
-    """The operations of a kernel that are not in ``known``: what those in it access follows from the numbers of a
-    launch."""
+    """Returns the operations of a kernel that are not in ``known``: what those in it access follows from the numbers of
+    a launch."""
     # By name, as the lists are: what is new stays out until somebody has looked at it.
     return [op for op in kernel.program.operations if not (op.name in known or op.name.startswith(_NUMBERS))]
 
 
 def may_replay(kernel: CompiledKernel) -> bool:
-    """True when every operation of a kernel is known and nobody watches it."""
+    """Returns True when every operation of a kernel is known and nobody watches it."""
     options = kernel.options
     plain = kernel.profile_log is None and options.schedule is None and options.fill == "zero"
     return (

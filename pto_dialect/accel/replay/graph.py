@@ -62,7 +62,7 @@ class Ref(NamedTuple):
         return _dense(self.shape, self.strides, self.dtype.itemsize)
 
     def part(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Ref:
-        """Some of the elements, ``offset`` bytes from the first."""
+        """Returns some of the elements, ``offset`` bytes from the first."""
         return Ref(self.node, self.offset + offset, shape, strides, self.dtype)
 
 
@@ -112,12 +112,12 @@ def _dense(shape: Sequence[int], strides: Sequence[int], item: int) -> bool:
 
 
 def address(values: Array) -> int:
-    """Where the first element of an array is."""
+    """Returns where the first element of an array is."""
     return values.__array_interface__["data"][0]
 
 
 def span(values: Array) -> tuple[int, int]:
-    """The bytes between which all elements of an array are."""
+    """Returns the bytes between which all elements of an array are."""
     low = high = address(values)
     for extent, stride in zip(values.shape, values.strides, strict=True):
         low += min(0, (extent - 1) * stride)
@@ -223,7 +223,7 @@ class Graph:
         return self._read_array(place, low, high, buffer)
 
     def _buffer(self, low: int, high: int) -> int:
-        """Number of the argument that has these bytes; a number below 0 for a memory of a core."""
+        """Returns the number of the argument that has these bytes; a number below 0 for a memory of a core."""
         start, size, number = self._places[bisect_right(self._starts, low) - 1]
         if not start <= low or high > start + size:
             raise Foreign("elsewhere")
@@ -235,13 +235,13 @@ class Graph:
         return Ref(node, 0, node.shape, node.strides, node.dtype)
 
     def _untouched(self, shape: tuple[int, ...], dtype: np.dtype[Any], low: int, high: int) -> Ref:
-        """What memories of cores hold in the beginning, where no step has written."""
+        """Returns what memories of cores hold in the beginning, where no step has written."""
         if any(first < high and low < last for first, last in self._lost):
             raise Foreign("in parts")
         return self._constant(np.zeros(shape, dtype))
 
     def _leaf(self, place: Array, buffer: int, offset: int) -> Node:
-        """A part of an argument."""
+        """Returns a part of an argument."""
         identity = (buffer, offset, place.shape, place.strides, place.dtype)
         node = self._known.get(identity)
         if node is None:
@@ -278,7 +278,7 @@ class Graph:
         return self._joined(found).part(0, shape, dense_strides(shape, dtype.itemsize))
 
     def _in_order(self, content: _Content) -> Ref:
-        """The elements of a content in order, contiguous."""
+        """Returns the elements of a content in order, contiguous."""
         if not content.ref.dense:
             ref = content.ref
             content.ref = self._computed(Step(Style.EACH, assign, [], None), [ref], ref.shape, ref.dtype)
@@ -314,7 +314,7 @@ class Graph:
         return self._joined(found).part(0, shape, dense_strides(shape, place.dtype.itemsize))
 
     def _joined(self, parts: list[Ref]) -> Ref:
-        """The elements of several values, contiguous."""
+        """Returns the elements of several values, contiguous."""
         count = sum(prod(ref.shape) for ref in parts)
         step = Step(Style.SAME, JOIN, [], None)
         return self._computed(step, parts, (count,), parts[0].dtype)
@@ -328,7 +328,7 @@ class Graph:
             self._put(_Content(low, high, place.shape, place.strides, None, ref), self._buffer(low, high))
 
     def _output(self, content: _Content, buffer: int) -> Output:
-        """What a buffer holds in the end."""
+        """Returns what a buffer holds in the end."""
         return Output(content.ref, buffer, content.low - self.starts[buffer], content.shape, content.strides)
 
     def _put(self, new: _Content, buffer: int) -> None:
@@ -367,7 +367,7 @@ class Graph:
 
 
 def _apart(one: _Content, other: _Content) -> bool:
-    """True when no byte belongs to both."""
+    """Returns True when no byte belongs to both."""
     if one.high <= other.low or other.high <= one.low:
         return True
     if one.box is not None or other.box is not None:
@@ -404,13 +404,13 @@ def _array(values: Array | None, ref: Ref) -> Array:
 
 
 def _line(ref: Ref, offset: int, nbytes: int) -> Ref:
-    """Bytes of a value whose elements lie in order, as one row."""
+    """Returns the bytes of a value whose elements lie in order, as one row."""
     item = ref.dtype.itemsize
     return ref.part(offset, (nbytes // item,), (item,))
 
 
 def _identity(value: Any) -> Hashable:
-    """What tells an operand from others: the same elements, or the same bits of a number."""
+    """Returns what tells an operand from others: the same elements, or the same bits of a number."""
     if isinstance(value, Ref):
         return (id(value.node), value.offset, value.shape, value.strides, value.dtype)
     return (type(value), repr(value))

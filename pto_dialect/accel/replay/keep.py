@@ -91,7 +91,7 @@ class Replays:
             self._owed[self._counted] -= seconds
 
     def _made(self, key: Hashable, values: Sequence[Any], arrays: list[Array], blocks: int) -> Plan | None:
-        """The plan of a launch, when it pays. The same launch has run before then, so no instruction fails."""
+        """Returns the plan of a launch, when it pays. The same launch has run before then, so no instruction fails."""
         if self.refused:
             return None
         if len(self._owed) > MOST_KEYS:

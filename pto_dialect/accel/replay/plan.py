@@ -49,8 +49,8 @@ class Plan:
         self._calls.append((function, values))
 
     def fits(self, buffers: Sequence[Array]) -> bool:
-        """True for arguments that have all that is accessed, and of which those that are written share no memory with
-        others."""
+        """Returns True for arguments that have all that is accessed, and of which those that are written share no
+        memory with others."""
         if any(buffers[number].nbytes < nbytes for number, nbytes in self._reach):
             return False
         for number in self._written:
@@ -87,7 +87,7 @@ class Plan:
 
 
 def _reach(places: Iterable[Operand]) -> list[tuple[int, int]]:
-    """The arguments that have some of these arrays, with the end of the last byte of any."""
+    """Returns the arguments that have some of these arrays, with the end of the last byte of any."""
     found: dict[int, int] = {}
     for operand in places:
         number = operand.area.number
@@ -96,8 +96,8 @@ def _reach(places: Iterable[Operand]) -> list[tuple[int, int]]:
 
 
 def _in_series(places: Mapping[Operand, list[_Slot]]) -> list[tuple[Operand, list[list[_Slot]]]]:
-    """The arrays of the arguments as parts of larger ones, which have them along their first axis: evenly spaced arrays
-    of one shape are one of these."""
+    """Returns the arrays of the arguments as parts of larger ones, which have them along their first axis: evenly
+    spaced arrays of one shape are one of these."""
     alike: dict[Any, list[Operand]] = {}
     for operand in places:
         alike.setdefault((operand.area, *operand[2:]), []).append(operand)
@@ -156,7 +156,7 @@ class _Arrays:
                     free.setdefault(content.nbytes, []).append(content)
 
     def _replaces(self, call: Call, given: Area, size: int) -> bool:
-        """True when the result may lie where an operand lies that nobody reads any more."""
+        """Returns True when the result may lie where an operand lies that nobody reads any more."""
         content = self._bytes[given.number]
         same = [x for x in call.operands[:-1] if isinstance(x, Operand) and x.area == given]
         target = call.target
@@ -166,11 +166,11 @@ class _Arrays:
         )
 
     def placed(self, operand: Operand) -> Operand:
-        """The operand in its final memory: some values are in arguments meanwhile."""
+        """Returns the operand in its final memory: some values are in arguments meanwhile."""
         return operand if operand.area.given else self._moved.get(operand.area.number, operand)
 
     def array(self, operand: Operand) -> Any:
-        """The array of an operand; ``None`` for one in an argument."""
+        """Returns the array of an operand; ``None`` for one in an argument."""
         area, offset, shape, strides, dtype = operand
         if area.given:
             return None
@@ -221,7 +221,8 @@ def _memory(nbytes: int) -> Array:
 
 
 def _ordered(calls: Sequence[Call]) -> list[Call]:
-    """The same calls, those first on whose results the first stores depend: so values are read while they are near."""
+    """Returns the same calls, those first on whose results the first stores depend: so values are read while they are
+    near."""
     writers: dict[Area, list[tuple[int, int, int]]] = {}
     for index, call in enumerate(calls):
         writers.setdefault(call.target.area, []).append((index, *_span(call.target)))
@@ -253,7 +254,7 @@ def _ordered(calls: Sequence[Call]) -> list[Call]:
 
 
 def _span(operand: Operand) -> tuple[int, int]:
-    """The bytes of its area between which an array lies."""
+    """Returns the bytes of its area between which an array lies."""
     ways = [(extent - 1) * stride for extent, stride in zip(operand.shape, operand.strides, strict=True)]
     low = operand.offset + sum(way for way in ways if way < 0)
     return low, operand.offset + sum(way for way in ways if way > 0) + operand.dtype.itemsize

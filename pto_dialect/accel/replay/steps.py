@@ -134,7 +134,7 @@ class Reader:
         self.count = 0
 
     def steps(self, action: Callable[..., Any], arguments: Sequence[Any]) -> Iterator[Step]:
-        """The steps of one instruction. Raises ``Foreign``."""
+        """Yields the steps of one instruction. Raises ``Foreign``."""
         if getattr(action, "__name__", "") == "retire":
             return
         plain = getattr(action, "__self__", None)
@@ -167,7 +167,7 @@ class Reader:
                 yield self._function(action, arguments)
 
     def _function(self, action: Any, arguments: Sequence[Any]) -> Step:
-        """An instruction that is a function of arrays and numbers, the last of which takes the result."""
+        """Returns an instruction that is a function of arrays and numbers, the last of which takes the result."""
         *inputs, out = arguments
         if not isinstance(out, np.ndarray) or not all(isinstance(x, (np.ndarray, int, float)) for x in inputs):
             raise Foreign(action)
@@ -185,7 +185,7 @@ class Reader:
         return Step(Style.ROWS, function, [values], out)
 
     def _elements(self, view: Sequence[Any]) -> Array:
-        """The memory of a view of global memory, or of a part of one."""
+        """Returns the memory of a view of global memory, or of a part of one."""
         values = view[0].elements(view[1]) if len(view) == 2 else view[0].elements()
         if values is None:
             raise Foreign(view)
@@ -343,7 +343,7 @@ def _as_it_is(change: AccumulatorOut) -> bool:
 
 
 def _flat(tile: Any) -> Tile:
-    """A tile whose valid region is one array of its memory. Raises ``Foreign``."""
+    """Returns a tile whose valid region is one array of its memory. Raises ``Foreign``."""
     if not isinstance(tile, Tile) or tile.layout.slayout != "none_box":
         raise Foreign(tile)
     return tile
@@ -354,7 +354,7 @@ def _place(tile: Any, rows: int, cols: int) -> Place:
 
 
 def _window(tile: Any, row: int, col: int, rows: int, cols: int) -> Place:
-    """A rectangle of a tile."""
+    """Returns a rectangle of a tile."""
     if not isinstance(tile, Tile) or tile.fmt.is_packed or min(rows, cols) < 1:
         raise Foreign(tile)
     if tile.layout.slayout == "none_box":

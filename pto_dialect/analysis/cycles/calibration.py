@@ -51,7 +51,7 @@ class Observation:
     group: str
 
     def predict(self, table: CycleTable) -> float:
-        """The cycles by ``table``: transfers of two lanes overlap."""
+        """Returns the cycles by ``table``: transfers of two lanes overlap."""
         lanes: dict[int, float] = {}
         for work, count in self.works:
             lane = lane_of(work.path) % extract_lanes(table)
@@ -59,7 +59,7 @@ class Observation:
         return max(lanes.values(), default=0.0)
 
     def identity(self, table: CycleTable) -> object:
-        """What equal observations have in common."""
+        """Returns what equal observations have in common."""
         return self.name, self.works, self.cycles
 
 
@@ -75,12 +75,12 @@ class Calibration:
 
 
 def is_free(key: Key, entry: Entry) -> bool:
-    """Whether a calibration may change a parameter."""
+    """Returns whether a calibration may change a parameter."""
     return entry.prior is not None or key[3] in FREE.get(key[0], ())
 
 
 def pull_of(key: Key) -> float:
-    """The weight with which a parameter is pulled towards its start."""
+    """Returns the weight with which a parameter is pulled towards its start."""
     return SHARED_WEIGHT if key[0] in SHARED else PRIOR_WEIGHT
 
 
@@ -102,7 +102,7 @@ def _error(observations: Sequence[Observed], table: CycleTable) -> float:
 
 
 def _left_out(table: CycleTable, observations: Sequence[Observed]) -> float | None:
-    """The median error of groups that a fit has not seen, in at most ``FOLDS`` folds."""
+    """Returns the median error of groups that a fit has not seen, in at most ``FOLDS`` folds."""
     groups = sorted({one.group for one in observations})
     if len(groups) < 2:
         return None
@@ -115,7 +115,7 @@ def _left_out(table: CycleTable, observations: Sequence[Observed]) -> float | No
 
 
 def calibration_text(chip: str, table: CycleTable, values: Mapping[Key, float], origin: str) -> str:
-    """The file of a calibration."""
+    """Returns the file of a calibration."""
     lines = [f"# calibration of {chip} by {origin}", "law,name,type,parameter,value,evidence,note"]
     for key, value in values.items():
         lines.append(f"{','.join(key)},{value:.6g},measured,{table.entries[key].value:g} before")

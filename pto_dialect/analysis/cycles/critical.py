@@ -40,7 +40,7 @@ class CriticalPath:
 
 
 def critical_path(schedule: Schedule, cores: int) -> CriticalPath:
-    """The critical path of a run on a chip with so many ``cores``."""
+    """Returns the critical path of a run on a chip with so many ``cores``."""
     last: dict[Block, int] = {}
     for step, thread in enumerate(schedule.thread):
         block = schedule.blocks[thread]
@@ -90,7 +90,7 @@ def _own(schedule: Schedule, step: int) -> float:
 
 
 def _binding(schedule: Schedule, step: int) -> tuple[int | None, int | None]:
-    """The step that held back ``step`` the longest, and the number of the cause; of equal ones the own pipe."""
+    """Returns the step that held back ``step`` the longest, and the number of the cause; of equal ones the own pipe."""
     latest, before, cause = -1.0, None, None
     for edge in range(schedule.first[step], schedule.first[step + 1]):
         one, kind = schedule.before[edge], schedule.cause[edge]

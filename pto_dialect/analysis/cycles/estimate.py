@@ -24,7 +24,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(work: Work, table: CycleTable) -> Estimate:
-    """The cycles of ``work``, with the figures of ``table``."""
+    """Returns the cycles of ``work``, with the figures of ``table``."""
     if work.name in ("flag", "barrier"):
         cycles = table.value_of("sync", work.name)
         return Estimate(cycles, cycles, 20 * cycles, table.evidence("sync", work.name, "*"))
@@ -58,8 +58,8 @@ def _cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
 
 
 def _estimate_by_family(work: Work, table: CycleTable) -> Estimate | None:
-    """The estimate by the law of the family: a fixed part, rows and registers, with a wide band; ``None`` without a
-    family, and for shapes unknown before a run."""
+    """Returns the estimate by the law of the family: a fixed part, rows and registers, with a wide band; ``None``
+    without a family, and for shapes unknown before a run."""
     precise = work.options.get("op_params") == PRECISE
     family = table.family_of(PRECISE if precise else work.name)
     if family is None or work.path or work.k:
@@ -76,7 +76,7 @@ def _estimate_by_family(work: Work, table: CycleTable) -> Estimate | None:
 
 
 def _estimate_range(work: Work, table: CycleTable) -> Estimate:
-    """A range for operations without a law, from the number of repeats."""
+    """Returns a range for operations without a law, from the number of repeats."""
     kind = "vector" if not work.path and not work.k else "other"
     size = table.value_of("machine", "vector_bytes")
     repeats = max(1.0, work.bytes() / size)

@@ -39,12 +39,12 @@ class Observed(Protocol):
 
 
 def was_fitted(key: Key, entry: Entry) -> bool:
-    """Whether a parameter of the shipped tables comes from a fit."""
+    """Returns whether a parameter of the shipped tables comes from a fit."""
     return entry.prior is not None
 
 
 def reset_to_priors(table: CycleTable) -> CycleTable:
-    """The table with every parameter that is fitted at the value a fit starts from."""
+    """Returns the table with every parameter that is fitted at the value a fit starts from."""
     return table.with_values({key: one.prior for key, one in table.entries.items() if one.prior is not None})
 
 
@@ -54,8 +54,8 @@ def fit(
     is_free: Callable[[Key, Entry], bool] = was_fitted,
     pull: Callable[[Key], float] = lambda key: PRIOR_WEIGHT,
 ) -> CycleTable:
-    """``table`` with the parameters that are free changed so that the relative errors of ``measurements`` are small:
-    least squares by Gauss-Newton steps. Each is pulled towards its start with the weight ``pull``; those that no
+    """Returns ``table`` with the parameters that are free changed so that the relative errors of ``measurements`` are
+    small: least squares by Gauss-Newton steps. Each is pulled towards its start with the weight ``pull``; those that no
     measurement depends on stay."""
     import numpy as np  # deferred: start-up
 
@@ -112,7 +112,7 @@ def _relative_error(one: Observed, table: CycleTable) -> float:
 def fitted_parameters(
     one: Observed, table: CycleTable, is_free: Callable[[Key, Entry], bool] = was_fitted
 ) -> frozenset[Key]:
-    """The free parameters that the law of a measurement reads."""
+    """Returns the free parameters that the law of a measurement reads."""
     table.used = set()
     try:
         one.predict(table)

@@ -45,12 +45,12 @@ class Sentence(NamedTuple):
 
 
 def path_text(name: str) -> str:
-    """A path of transfers as it is written: ``GM→L1``."""
+    """Returns a path of transfers as it is written: ``GM→L1``."""
     return name.upper().replace(":", "→")
 
 
 def waiting_text(one: Waiting) -> str:
-    """What a pipe waits for: ``V for data of MTE2``."""
+    """Returns what a pipe waits for: ``V for data of MTE2``."""
     return f"{one.pipe.removeprefix('PIPE_')} for {_awaited_text(one)}"
 
 
@@ -59,12 +59,12 @@ def _awaited_text(one: Waiting) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a text; small ones are not rounded to nothing."""
+    """Returns a share as a text; small ones are not rounded to nothing."""
     return f"{100 * share:.0f} %" if share >= 0.0095 or not share else "less than 1 %"
 
 
 def limiter(limits: Limits, moved: Moved, table: CycleTable, lines: Sequence[Line]) -> Sentence:
-    """What limits the run: the cores that work, and what the critical path goes through on them."""
+    """Returns what limits the run: the cores that work, and what the critical path goes through on them."""
     if not limits.whole:
         return Sentence("nothing", "No operation of the run takes cycles.")
     if limits.cores_used <= FEW_CORES * limits.cores:
@@ -80,7 +80,7 @@ def limiter(limits: Limits, moved: Moved, table: CycleTable, lines: Sequence[Lin
 
 
 def _inside(limits: Limits, moved: Moved, table: CycleTable, lines: Sequence[Line]) -> Sentence:
-    """What limits a core."""
+    """Returns what limits a core."""
     worst = limits.waiting[0] if limits.waiting else None
     signals = limits.critical.get(SYNC, 0.0) / limits.whole
     if signals >= SIGNALS:
@@ -106,7 +106,7 @@ def _named(resource: str) -> str:
 
 
 def _resource(name: str, busy: float, moved: Moved, table: CycleTable, lines: Sequence[Line]) -> Sentence:
-    """A resource that works most of the time, and why it takes so long."""
+    """Returns a resource that works most of the time, and why it takes so long."""
     why = ""
     if name == CUBE:
         why = _product_cause(moved[name], table)

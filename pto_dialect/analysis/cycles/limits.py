@@ -90,7 +90,7 @@ class Limits:
 
 
 def limits_of(schedule: Schedule, moved: Moved, table: CycleTable, places: int | None = None) -> Limits:
-    """The limits of a run whose blocks run concurrently in so many ``places``, without the sentence."""
+    """Returns the limits of a run whose blocks run concurrently in so many ``places``, without the sentence."""
     whole_cores = int(table.value_of("machine", "cores"))
     cores = places or whole_cores
     ends: dict[Block, float] = {}
@@ -169,5 +169,5 @@ def _add_costs(found: Limits, schedule: Schedule) -> None:
 
 
 def group_of(pipe: str, reason: Reason) -> Group:
-    """The waits that one is counted with. Who writes what another pipe has written mostly reads it as well."""
+    """Returns the waits that one is counted with. Who writes what another pipe has written mostly reads it as well."""
     return pipe, reason.awaited, "reads" if reason.kind == "rewrites" else reason.kind

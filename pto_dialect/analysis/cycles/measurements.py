@@ -46,18 +46,18 @@ class Measurement:
         return self.work.name
 
     def predict(self, table: CycleTable) -> float:
-        """The cycles by ``table``."""
+        """Returns the cycles by ``table``."""
         return estimate(self.work, table).cycles
 
     def identity(self, table: CycleTable) -> object:
-        """What equal measurements have in common, under the law of ``table``."""
+        """Returns what equal measurements have in common, under the law of ``table``."""
         work = self.work
         options = tuple(sorted(work.options.items()))
         return work.name, work.source, work.result, work.valid_rows, options, self.predict(table), self.cycles
 
 
 def read_measurements(path: str | Path) -> list[Measurement]:
-    """The measurements in a file. Raises :class:`CycleTableError`."""
+    """Returns the measurements in a file. Raises :class:`CycleTableError`."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             return parse_measurements(stream, str(path))
@@ -68,7 +68,7 @@ def read_measurements(path: str | Path) -> list[Measurement]:
 
 
 def parse_measurements(lines: Iterable[str], name: str) -> list[Measurement]:
-    """The measurements in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
+    """Returns the measurements in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
     reader = csv.DictReader(lines, restkey="")
     try:
         columns = list(reader.fieldnames or ())
@@ -108,7 +108,7 @@ def _measurement(row: dict[str, str], where: str) -> Measurement:
 
 
 def _path(op: str, options: Mapping[str, str]) -> str:
-    """The memories between which a transfer moves, as its variant names them: ``src=Mat/…; dst=Left/…``."""
+    """Returns the memories between which a transfer moves, as its variant names them: ``src=Mat/…; dst=Left/…``."""
     if op not in ("tload", "tstore", "tmov", "textract", "tinsert"):
         return ""
     ends = {key: options.get(key, "vec").partition("/")[0].strip().lower() for key in ("src", "dst")}
@@ -117,7 +117,7 @@ def _path(op: str, options: Mapping[str, str]) -> str:
 
 
 def options_of(text: str) -> dict[str, str]:
-    """The variant of a row or an option, ``vf=1D_POST_UPDATE; op_params=default``, as a dictionary."""
+    """Returns the variant of a row or an option, ``vf=1D_POST_UPDATE; op_params=default``, as a dictionary."""
     options: dict[str, str] = {}
     for part in text.split(";"):
         key, equals, value = part.strip().partition("=")

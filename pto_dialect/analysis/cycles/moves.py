@@ -15,17 +15,17 @@ LANES = {"l1:l0b": 1}
 
 
 def lane_of(path: str) -> int:
-    """The lane of MTE1 through which a transfer goes."""
+    """Returns the lane of MTE1 through which a transfer goes."""
     return LANES.get(path, 0)
 
 
 def extract_lanes(table: CycleTable) -> int:
-    """Number of concurrent transfers of MTE1: left and right operands overlap where the table says so."""
+    """Returns the number of concurrent transfers of MTE1: left and right operands overlap where the table says so."""
     return int(table.optional("machine", "extract_lanes", 1))
 
 
 def move_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of a transfer along ``work.path`` and their evidence; ``None`` for a path without figures."""
+    """Returns the cycles of a transfer along ``work.path`` and their evidence; ``None`` for a path without figures."""
     type_ = table.type_of("move", work.path, work.source)
     if type_ is None:
         return None
@@ -53,7 +53,7 @@ def extra_column_cycles(work: Work, table: CycleTable) -> float:
 
 
 def product_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of a product [m, k] x [k, n] and their evidence: a head, and passes over fractals."""
+    """Returns the cycles of a product [m, k] x [k, n] and their evidence: a head, and passes over fractals."""
     type_ = table.type_of("cube", "tmatmul", work.source)
     if type_ is None:
         return None

@@ -48,8 +48,8 @@ class PipeWork(NamedTuple):
 
 
 def pipe_work_of(op: Operation, arch: str, options: Mapping[str, str]) -> PipeWork | None:
-    """The work of ``op`` on the chip ``arch``, with the variants that ``options`` state; ``None`` for operations that
-    only compute addresses, scalars and handles."""
+    """Returns the work of ``op`` on the chip ``arch``, with the variants that ``options`` state; ``None`` for
+    operations that only compute addresses, scalars and handles."""
     if not isinstance(op, PtoOp):
         return None
     if roles_of(op) & _SYNC:
@@ -63,7 +63,7 @@ def pipe_work_of(op: Operation, arch: str, options: Mapping[str, str]) -> PipeWo
 
 
 def _sync_pipe(op: PtoOp, arch: str) -> str:
-    """The named pipe; the scalar one issues synchronization of several pipes."""
+    """Returns the named pipe; the scalar one issues synchronization of several pipes."""
     pipe = form_of(op, arch).pipe
     return (Pipe.S if pipe is None or pipe is Pipe.ALL else pipe).value
 
@@ -100,7 +100,7 @@ def _work(op: PtoOp, options: Mapping[str, str]) -> Work:
 
 
 def _product(op: PtoOp, name: str, inputs: list[SSAValue], outputs: list[SSAValue]) -> Work | None:
-    """A matrix product of tiles, or of pointers with stated sizes."""
+    """Returns a matrix product of tiles, or of pointers with stated sizes."""
     if op.name.startswith(_PRODUCTS):
         tiles = {each.type.loc: each.type for each in (*inputs, *outputs) if isinstance(each.type, TileBufType)}
         if {"left", "right", "acc"} <= tiles.keys():
@@ -181,7 +181,7 @@ def _extent(type_: Attribute) -> tuple[int, int, int, int, bool]:
 
 
 def _by_columns(type_: Attribute) -> bool:
-    """Whether a tile is stored column by column."""
+    """Returns whether a tile is stored column by column."""
     return isinstance(type_, TileBufType) and type_.blayout == "col_major" and type_.slayout == "none_box"
 
 

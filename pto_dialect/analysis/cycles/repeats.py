@@ -13,7 +13,7 @@ LANES = 64
 
 
 def repeat_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of a tile operation and their evidence; ``None`` for operations without a law."""
+    """Returns the cycles of a tile operation and their evidence; ``None`` for operations without a law."""
     for law, cycles in _LAWS:
         entry = _entry(work, table, law, work.name)
         if entry is not None:
@@ -51,7 +51,7 @@ def _repeats(work: Work, table: CycleTable) -> tuple[int, int, bool]:
 
 
 def _elementwise(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """A fixed part, and the repeats; operations with two sources issue partial rows one by one."""
+    """Returns a fixed part, and the repeats; operations with two sources issue partial rows one by one."""
     total, per_row, cut = _repeats(work, table)
     extra = 0.0
     if p["sources"] > 1 and per_row == 1 and cut:
@@ -78,8 +78,8 @@ def _division(work: Work, table: CycleTable, p: dict[str, float]) -> float:
 
 
 def _transposition(work: Work, table: CycleTable, p: dict[str, float], evidence: str) -> tuple[float, str]:
-    """Blocks of 16 rows and 32 bytes, or of 32 x 32 bytes in four steps, are transposed into the scratch tile, then
-    copied to the result."""
+    """Returns the blocks of 16 rows and 32 bytes, or of 32 x 32 bytes in four steps, are transposed into the scratch
+    tile, then copied to the result."""
     if work.empty:
         return p["fixed"], evidence
     size = max(1, width(work.source) // 8)
@@ -94,7 +94,7 @@ def _transposition(work: Work, table: CycleTable, p: dict[str, float], evidence:
 
 
 def _reduction(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """One result per row: the repeats of a row are merged, then reduced across lanes."""
+    """Returns one result per row: the repeats of a row are merged, then reduced across lanes."""
     _, per_row, cut = _repeats(work, table)
     row = p["row"] + p["row_more"] * (per_row - 1)
     return row * work.valid_rows + p["fixed"] + p["fixed_more"] * (per_row - 1) + (p["partial"] if cut else 0.0)
@@ -106,7 +106,7 @@ def _broadcast(work: Work, table: CycleTable, p: dict[str, float]) -> float:
 
 
 def _column(work: Work, table: CycleTable, p: dict[str, float]) -> float:
-    """One result per column: each row is merged into the first."""
+    """Returns one result per column: each row is merged into the first."""
     _, per_row, cut = _repeats(work, table)
     row = p["row"] + p["row_more"] * (per_row - 1)
     if cut and per_row > 1:

@@ -61,7 +61,7 @@ class Schedule:
         return len(self.starts)
 
     def number_of(self, pipe: str, reason: Reason) -> int:
-        """The number of the cause that ``pipe`` waits for a reason; the same cause has the same one."""
+        """Returns the number of the cause that ``pipe`` waits for a reason; the same cause has the same one."""
         found = self._known.get((pipe, reason))
         if found is None:
             found = self._known[pipe, reason] = CAUSES + len(self.causes)
@@ -69,7 +69,7 @@ class Schedule:
         return found
 
     def pipe_and_cause(self, number: int) -> tuple[str, Reason]:
-        """The pipe that waits, and why."""
+        """Returns the pipe that waits, and why."""
         return self.causes[number - CAUSES]
 
     def end(self, step: int) -> float:
@@ -98,7 +98,7 @@ class Schedule:
 
 
 def placed(ends: Mapping[Block, float], cores: int) -> dict[Block, tuple[int, float]]:
-    """The core of each block, and when it begins there: blocks start in their order as cores become free."""
+    """Returns the core of each block, and when it begins there: blocks start in their order as cores become free."""
     free = [0.0] * max(cores, 1)
     found: dict[Block, tuple[int, float]] = {}
     for block, end in sorted(ends.items()):

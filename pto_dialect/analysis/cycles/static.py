@@ -89,7 +89,7 @@ class ModuleCycles:
 
 
 def task_time(total: Total, table: CycleTable) -> Total:
-    """The microseconds from the start of the launch to the end of a run of ``total`` cycles."""
+    """Returns the microseconds from the start of the launch to the end of a run of ``total`` cycles."""
     launch, error = table.optional("machine", "launch_us", 0.0), table.optional("band", "launch", 0.0)
     clock = table.value_of("machine", "clock_mhz")
     return Total(launch + total.cycles / clock, launch / (1 + error) + total.low / clock,
@@ -97,13 +97,13 @@ def task_time(total: Total, table: CycleTable) -> Total:
 
 
 def with_schedule_band(total: Total, table: CycleTable) -> Total:
-    """``total`` of a run, with a band that is no narrower than the error of schedules."""
+    """Returns ``total`` of a run, with a band that is no narrower than the error of schedules."""
     error = table.optional("band", "schedule", 0.0)
     return Total(total.cycles, min(total.low, total.cycles / (1 + error)), max(total.high, total.cycles * (1 + error)))
 
 
 def table_for(arch: str, path: str | None) -> CycleTable:
-    """The table of the user, or the default table of ``arch``. Raises ``CycleTableError``."""
+    """Returns the table of the user, or the default table of ``arch``. Raises ``CycleTableError``."""
     table = shipped(arch) if path is None else read_table(path)
     if table.chip not in ("", arch):
         raise CycleTableError(f"'{path}' is a calibration of {table.chip}, and the program is for {arch}")
@@ -113,7 +113,7 @@ def table_for(arch: str, path: str | None) -> CycleTable:
 def static_cycles(
     module: ModuleOp, file: str, target: str | None, path: str | None, options: Mapping[str, str]
 ) -> ModuleCycles:
-    """The cycles of every operation of ``module``, and totals. Raises ``CycleTableError``."""
+    """Returns the cycles of every operation of ``module``, and totals. Raises ``CycleTableError``."""
     profile = profile_of(module, target)
     table = table_for(profile.arch, path)
     clock = table.value_of("machine", "clock_mhz")
@@ -150,7 +150,8 @@ def _combine_lanes(one: Total, other: Total) -> Total:
 
 
 def execution_count(op: Operation) -> tuple[int, bool]:
-    """The number of executions of ``op`` in one call of its function, and whether a loop or branch leaves that open."""
+    """Returns the number of executions of ``op`` in one call of its function, and whether a loop or branch leaves that
+    open."""
     count, open_ = 1, False
     for parent in ancestors(op):
         trips = trip_count(parent)
@@ -160,7 +161,7 @@ def execution_count(op: Operation) -> tuple[int, bool]:
 
 
 def trip_count(op: Operation) -> int | None:
-    """How often the regions of ``op`` run when it does; ``None`` if the text does not say."""
+    """Returns how often the regions of ``op`` run when it does; ``None`` if the text does not say."""
     roles = roles_of(op)
     if Role.COUNTED in roles:
         bounds = [_bound(op, name) for name in ("lb", "ub", "step")]

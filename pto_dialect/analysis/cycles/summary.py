@@ -24,7 +24,7 @@ class Fact(NamedTuple):
 
 
 def limits_facts(limits: Limits, program: ModuleCycles) -> list[Fact]:
-    """The summary of a run, the most important first."""
+    """Returns the summary of a run, the most important first."""
     clock, total, whole = program.clock_mhz, program.total, limits.whole or 1.0
     band = f"{total.low / clock:.2f} to {total.high / clock:.2f} µs"
     facts = [Fact("limited by", limits.text), Fact("best change", _best(program)), Fact("band", band)]
@@ -59,7 +59,7 @@ def _balance(limits: Limits) -> str:
 
 
 def limits_lines(limits: Limits, program: ModuleCycles) -> list[str]:
-    """The summary as lines."""
+    """Returns the summary as lines."""
     facts = limits_facts(limits, program)
     width = max(len(one.name) for one in facts)
     return [f"{one.name:<{width}}  {one.text}" for one in facts]
@@ -73,7 +73,7 @@ def _best(program: ModuleCycles) -> str:
 
 
 def best_text(one: Advice) -> str:
-    """The change that saves most, and how much."""
+    """Returns the change that saves most, and how much."""
     return f"{one.text}: saves {100 * one.saved:.0f} %"
 
 
@@ -87,7 +87,7 @@ def _gbps(value: float) -> str:
 
 
 def limits_data(limits: Limits, program: ModuleCycles) -> dict[str, Any]:
-    """The machine form of the summary. Shares are fractions."""
+    """Returns the machine form of the summary. Shares are fractions."""
     best = max(program.advice, key=lambda one: one.saved, default=None)
     return {
         "kind": limits.kind,

@@ -96,12 +96,12 @@ class CycleTable:
         self.types = {key: tuple(sorted(types)) for key, types in kinds.items()}
 
     def type_of(self, law: str, name: str, type_: str) -> str | None:
-        """The type under which ``law`` has figures of ``name`` for ``type_``; ``None`` where it has none."""
+        """Returns the type under which ``law`` has figures of ``name`` for ``type_``; ``None`` where it has none."""
         known = self.types.get((law, name), ())
         return type_ if type_ in known else "*" if "*" in known else None
 
     def family_of(self, name: str) -> str | None:
-        """The most specific family whose name, or prefix before ``*``, matches an operation."""
+        """Returns the most specific family whose name, or prefix before ``*``, matches an operation."""
         fitting = [
             family
             for law, family in self.types
@@ -110,18 +110,18 @@ class CycleTable:
         return max(fitting, key=lambda family: len(family.rstrip("*")) + (not family.endswith("*")), default=None)
 
     def get(self, law: str, name: str, type_: str, parameter: str) -> float:
-        """The value of a parameter that exists."""
+        """Returns the value of a parameter that exists."""
         key = (law, name, type_, parameter)
         if self.used is not None:
             self.used.add(key)
         return self.entries[key].value
 
     def group(self, law: str, name: str, type_: str) -> dict[str, float]:
-        """All parameters of an entry that exists."""
+        """Returns all parameters of an entry that exists."""
         return {parameter: self.get(law, name, type_, parameter) for parameter in PARAMETERS[law]}
 
     def value_of(self, law: str, name: str) -> float:
-        """The value of an entry that has one parameter."""
+        """Returns the value of an entry that has one parameter."""
         return self.get(law, name, "*", "value")
 
     def optional(self, law: str, name: str, default: float) -> float:
@@ -129,16 +129,16 @@ class CycleTable:
         return self.value_of(law, name) if (law, name) in self.types else default
 
     def values(self, keys: Iterable[Key]) -> dict[Key, float]:
-        """The values of these parameters."""
+        """Returns the values of these parameters."""
         return {key: self.entries[key].value for key in keys}
 
     def evidence(self, law: str, name: str, type_: str) -> str:
-        """The weakest evidence among the parameters of an entry."""
+        """Returns the weakest evidence among the parameters of an entry."""
         kinds = (self.entries[law, name, type_, each].evidence for each in PARAMETERS[law])
         return max(kinds, key=EVIDENCE.index)
 
     def with_values(self, values: Mapping[Key, float], evidence: str | None = None) -> CycleTable:
-        """A table with other values, and other ``evidence`` of these."""
+        """Returns a table with other values, and other ``evidence`` of these."""
         entries = dict(self.entries)
         for key, value in values.items():
             old = entries[key]
@@ -146,7 +146,7 @@ class CycleTable:
         return CycleTable(self.name, entries, self.types, chip=self.chip)
 
     def text(self) -> str:
-        """The table as CSV."""
+        """Returns the table as CSV."""
         lines = [",".join(COLUMNS)]
         for (law, name, type_, parameter), entry in self.entries.items():
             prior = "" if entry.prior is None else f"{entry.prior:g}"
@@ -155,7 +155,7 @@ class CycleTable:
 
 
 def shipped(chip: str) -> CycleTable:
-    """The table of ``a2a3`` or ``a5`` in the package."""
+    """Returns the table of ``a2a3`` or ``a5`` in the package."""
     return read_table(Path(__file__).parents[2] / "targets" / "cycles" / f"{chip}.csv", chip)
 
 
@@ -166,7 +166,7 @@ CHIPS: Final = ("a2a3", "a5")
 
 
 def read_table(path: str | Path, name: str | None = None) -> CycleTable:
-    """The table in a file, or the shipped one with the calibration in it. Raises :class:`CycleTableError`."""
+    """Returns the table in a file, or the shipped one with the calibration in it. Raises :class:`CycleTableError`."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             first = stream.readline(1000)
@@ -181,7 +181,7 @@ def read_table(path: str | Path, name: str | None = None) -> CycleTable:
 
 
 def _calibrated(first: str, lines: Iterable[str], name: str) -> CycleTable:
-    """The shipped table of the chip that the ``first`` line names, with the values in ``lines``."""
+    """Returns the shipped table of the chip that the ``first`` line names, with the values in ``lines``."""
     chip = first.removeprefix(CALIBRATION).split(" ")[0].strip()
     if chip not in CHIPS:
         raise CycleTableError(f"{name}:1: a calibration is of {' or '.join(CHIPS)}, found '{chip}'")
@@ -196,14 +196,14 @@ def _calibrated(first: str, lines: Iterable[str], name: str) -> CycleTable:
 
 
 def parse_table(lines: Iterable[str], name: str) -> CycleTable:
-    """The table in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
+    """Returns the table in ``lines``, called ``name`` in messages. Raises :class:`CycleTableError`."""
     entries = _parse_entries(lines, name, 0)
     _check_complete(entries, name)
     return CycleTable(name, entries)
 
 
 def _parse_entries(lines: Iterable[str], name: str, before: int) -> dict[Key, Entry]:
-    """The parameters in ``lines``, of which so many came ``before``."""
+    """Returns the parameters in ``lines``, of which so many came ``before``."""
     reader = csv.reader(lines)
     entries: dict[Key, Entry] = {}
     try:
@@ -257,7 +257,7 @@ def _parse_entry(row: Mapping[str, str], where: str, line: int) -> tuple[Key, En
 
 
 def read_number(text: str, column: str, where: str) -> float:
-    """The number in a cell. Raises ``CycleTableError`` for other texts, with the cell's location and column."""
+    """Returns the number in a cell. Raises ``CycleTableError`` for other texts, with the cell's location and column."""
     try:
         return float(text)
     except ValueError:

@@ -17,7 +17,7 @@ _UNITS = {"PIPE_M": CUBE, "PIPE_V": VECTOR}
 
 
 def resource_of(work: Work, pipe: str) -> str:
-    """What an operation occupies: a unit, a path of transfers (``gm:l1``), or another pipe."""
+    """Returns what an operation occupies: a unit, a path of transfers (``gm:l1``), or another pipe."""
     if work.name in ("flag", "barrier"):
         return SYNC
     return _UNITS.get(pipe) or work.path or pipe.removeprefix("PIPE_")

@@ -16,8 +16,8 @@ PRECISE: Final = "high_precision"
 
 
 def is_flat(work: Work) -> bool:
-    """Whether the library processes the valid part as one contiguous sequence of registers: as its variant states, else
-    where rows are contiguous."""
+    """Returns whether the library processes the valid part as one contiguous sequence of registers: as its variant
+    states, else where rows are contiguous."""
     variant = work.options.get("variant", "")
     if variant.startswith("1D"):
         return True
@@ -27,14 +27,14 @@ def is_flat(work: Work) -> bool:
 
 
 def flow_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of an elementwise operation and their evidence; ``None`` for operations without a law."""
+    """Returns the cycles of an elementwise operation and their evidence; ``None`` for operations without a law."""
     cycles = _nonempty_cycles(work, table)
     # A loop of zero iterations only has start-up cost.
     return (table.value_of("flow", "flat_start"), cycles[1]) if cycles is not None and work.empty else cycles
 
 
 def _nonempty_cycles(work: Work, table: CycleTable) -> tuple[float, str] | None:
-    """Cycles of a valid part that is not empty."""
+    """Returns the cycles of a valid part that is not empty."""
     if work.name == "tcvt":
         return _conversion(work, table)
     if work.name == "tsel" and width(work.result) == 32:
@@ -83,7 +83,7 @@ def _loop(work: Work, table: CycleTable, op: dict[str, float], lanes: int) -> fl
 
 
 def conversion_class(source: str, result: str) -> str:
-    """The class of a conversion: which registers one iteration reads and writes."""
+    """Returns the class of a conversion: which registers one iteration reads and writes."""
     of, to = width(source), width(result)
     if (of == 32 and to == 8) or (of == 16 and to == 4):
         return "narrow"

@@ -20,7 +20,7 @@ WIDTH: Final[Mapping[str, int]] = {
 
 
 def width(type_: str) -> int:
-    """Bits of an element of this type; 32 for unknown names."""
+    """Returns the bits of an element of this type; 32 for unknown names."""
     if type_ in WIDTH:
         return WIDTH[type_]
     lowered = type_.lower()
@@ -75,11 +75,11 @@ class Work:
         return self.valid_rows if self.by_columns and self.valid_rows > 1 and inside else 0
 
     def bytes(self, type_: str | None = None) -> int:
-        """Bytes of the valid part in the wider of its types, or in ``type_``."""
+        """Returns the bytes of the valid part in the wider of its types, or in ``type_``."""
         bits = width(type_) if type_ else max(width(self.source), width(self.result))
         return -(-self.elements * bits // 8)
 
 
 def ceil_div(number: int, by: int) -> int:
-    """``number`` divided by ``by``, rounded up."""
+    """Returns ``number`` divided by ``by``, rounded up."""
     return -(-number // by)

@@ -43,7 +43,7 @@ def give_address(call: Call, origin: Origin, emitter: Emitter, known: Operands) 
 
 
 def _declared(call: Call, emitter: Emitter, known: Operands) -> Origin:
-    """A tile without an address: the planner of memory gives it one."""
+    """Returns a tile without an address: the planner of memory gives it one."""
     if not emitter.users(call) and not emitter.is_stored(call):
         return Origin()
     tile = with_full_size(tile_of(call.groups[0], emitter))
@@ -111,7 +111,7 @@ def _is_window(destination: Tile, source: Tile) -> bool:
 
 
 def _chosen(call: Call, emitter: Emitter, known: Operands) -> Origin:
-    """One of two tiles without addresses, as an index of an array or a condition says."""
+    """Returns one of two tiles without addresses, as an index of an array or a condition says."""
     condition, *tiles = call.operands
     one, other = (known.handles.origin_of(tile) for tile in tiles)
     if one.base is None or other.base is None or one.tile is None or one.base.type != other.base.type:

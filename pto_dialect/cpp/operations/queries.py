@@ -61,7 +61,7 @@ _RESULTS = {
 
 
 def _element(call: Call, emitter: Emitter, known: Operands) -> str:
-    """``tile.GetValue(offset)``."""
+    """Returns ``tile.GetValue(offset)``."""
     tile = tile_of(call.groups[0], emitter)
     handle = known.value(tile, call)
     offset = emitter.cast(call.groups[1].operands[0], "index")
@@ -71,7 +71,7 @@ def _element(call: Call, emitter: Emitter, known: Operands) -> str:
 
 
 def _event(call: Call, emitter: Emitter, known: Operands) -> str:
-    """The flag id of an event: the events of a pair of pipes take the ids one after the other."""
+    """Returns the flag id of an event: the events of a pair of pipes take the ids one after the other."""
     pair = ("event", *(one.value for one in call.operands))
     used = emitter.state.get(str(pair), 0)
     assert isinstance(used, int)
@@ -80,7 +80,7 @@ def _event(call: Call, emitter: Emitter, known: Operands) -> str:
 
 
 def _unset(call: Call, emitter: Emitter, known: Operands) -> str:
-    """The value of a variable that nothing has set: an element of a local array that nothing sets."""
+    """Returns the value of a variable that nothing has set: an element of a local array that nothing sets."""
     type_ = _RESULTS[call.result or "i32"]
     array = emitter.define(f"pto.declare_local_array -> !pto.local_array<1x{type_}>", call.modes["variable"])
     first = emitter.constant(0, "index")
@@ -102,7 +102,7 @@ def _control(call: Call, emitter: Emitter, known: Operands) -> str:
 
 
 def _merged(call: Call, emitter: Emitter, known: Operands) -> str:
-    """The records that the last merge took from each of four lists, the first in the lowest 16 bits."""
+    """Returns the records that the last merge took from each of four lists, the first in the lowest 16 bits."""
     counts = [emitter.fresh("taken") for _ in range(_LISTS)]
     emitter.emit(f"{', '.join(counts)} = pto.get_vms4_sr : {', '.join(['i16'] * _LISTS)}")
     packed = ""

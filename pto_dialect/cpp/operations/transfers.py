@@ -47,7 +47,7 @@ def _kept(operand: Operand, emitter: Emitter) -> Named | None:
 
 
 def _transfer(call: Call, emitter: Emitter, known: Operands) -> str:
-    """``TPUT_ASYNC`` and ``TGET_ASYNC``; the rank of the other side only chooses a channel."""
+    """Returns ``TPUT_ASYNC`` and ``TGET_ASYNC``; the rank of the other side only chooses a channel."""
     destination, source, session, *_ = call.groups
     number = session.operands[0]
     tensors = [tensor_of(one, emitter).with_known_sizes() for one in (destination, source)]

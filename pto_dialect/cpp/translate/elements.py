@@ -131,7 +131,7 @@ class Elements:
 
 
 def _are_members(votes: Counter[str]) -> bool:
-    """Whether a pointer is used for integers of several sizes, the members of a structure."""
+    """Returns whether a pointer is used for integers of several sizes, the members of a structure."""
     return "i64" in votes and len(votes) > 1 and all(type.startswith("i") for type in votes)
 
 

@@ -192,7 +192,7 @@ class _Translated(NamedTuple):
         return self._replace(body=body)
 
     def is_like(self, other: _Translated) -> bool:
-        """Whether two cores would execute the same, without waiting for each other."""
+        """Returns whether two cores would execute the same, without waiting for each other."""
         both = "\n".join(self.body)
         return self.body == other.body and not self.reads_subblock and _WAITING.search(both) is None
 

@@ -153,7 +153,7 @@ class Adapter:
     # ------------------------------------------------------------ breakpoints
 
     def on_setBreakpoints(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Breakpoints on lines; a line without a statement has that of the next one."""
+        """Returns the breakpoints on lines; a line without a statement has that of the next one."""
         points: list[Point] = []
         answers: list[dict[str, Any]] = []
         path = str((given.get("source") or {}).get("path", ""))
@@ -174,7 +174,7 @@ class Adapter:
         return {"breakpoints": answers}
 
     def on_setFunctionBreakpoints(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Breakpoints on operations."""
+        """Returns the breakpoints on operations."""
         points: list[Point] = []
         answers: list[dict[str, Any]] = []
         for one in given.get("breakpoints") or ():
@@ -197,7 +197,7 @@ class Adapter:
         return {}
 
     def on_dataBreakpointInfo(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Whether a data breakpoint on a value is possible."""
+        """Returns whether a data breakpoint on a value is possible."""
         name = str(given.get("name", ""))
         try:
             memory, first, stop = target_of(self.ready, name)
@@ -293,7 +293,7 @@ class Adapter:
         return {"threads": [{"id": number, "name": name} for number, name in enumerate(names, 1)]}
 
     def on_stackTrace(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Functions that a core is in."""
+        """Returns the functions that a core is in."""
         frames = self.trees.frames_of(int(given["threadId"]))
         first = int(given.get("startFrame") or 0)
         count = int(given.get("levels") or 0) or len(frames)
@@ -301,7 +301,7 @@ class Adapter:
         return {"stackFrames": shown, "totalFrames": len(frames)}
 
     def _with_source(self, frame: dict[str, Any]) -> dict[str, Any]:
-        """A frame with its file, which is beside the program where a location names it."""
+        """Returns a frame with its file, which is beside the program where a location names it."""
         path = self.program
         if "file" in frame:
             path = os.path.join(os.path.dirname(path), frame["file"])
@@ -309,24 +309,24 @@ class Adapter:
         return {**known, "source": {"name": os.path.basename(path), "path": os.path.abspath(path)}}
 
     def on_scopes(self, _: dict[str, Any]) -> dict[str, Any]:
-        """What there is to see."""
+        """Returns what there is to see."""
         return {"scopes": self.trees.scopes()}
 
     def on_variables(self, given: dict[str, Any]) -> dict[str, Any]:
-        """A part of it."""
+        """Returns a part of it."""
         found = self.trees.children(int(given["variablesReference"]))
         first = int(given.get("start") or 0)
         return {"variables": found[first : first + (int(given.get("count") or 0) or len(found))]}
 
     def on_evaluate(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The value of an expression."""
+        """Returns the value of an expression."""
         value = self.ready.value(Expression(str(given["expression"])))
         shown = self.trees.variable("", value)
         text = shown["value"] if given.get("context") == "hover" else show.value_text(value)
         return {"result": text, "variablesReference": shown["variablesReference"]}
 
     def on_readMemory(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Bytes of a memory."""
+        """Returns the bytes of a memory."""
         memory, address = (int(part) for part in str(given["memoryReference"]).split(":"))
         session = self.ready
         size = session.recording.memory(memory).size

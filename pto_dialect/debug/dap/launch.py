@@ -28,7 +28,7 @@ class Launcher:
         self.say = say
 
     def __call__(self, given: dict[str, Any]) -> tuple[Recording, str]:
-        """The recording that ``program`` with ``args`` leaves, or that of ``recording``, and the program."""
+        """Returns the recording that ``program`` with ``args`` leaves, or that of ``recording``, and the program."""
         if given.get("recording"):
             return self._opened(str(given["recording"]), given.get("program"))
         program = given.get("program")

@@ -23,7 +23,7 @@ class Connection:
         self._sequence = 0
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message; ``None`` at the end. Raises ``ProtocolError``."""
+        """Returns the next message; ``None`` at the end. Raises ``ProtocolError``."""
         length: int | None = None
         while True:
             line = self.incoming.readline(4096)

@@ -31,13 +31,13 @@ class Values:
         self.frames.clear()
 
     def reference(self, children: Children) -> int:
-        """A number for these children."""
+        """Returns a number for these children."""
         number = len(self._children) + 1
         self._children[number] = children
         return number
 
     def children(self, number: int) -> list[Variable]:
-        """The children with a number; none for one that there is none of."""
+        """Returns the children with a number; none for one that there is none of."""
         found = self._children.get(number)
         return [] if found is None else list(found())
 
@@ -49,11 +49,11 @@ class Values:
         return list(dict.fromkeys(found))
 
     def thread_of(self, step: Step) -> int:
-        """The number of the thread of a step."""
+        """Returns the number of the thread of a step."""
         return self.cores().index((step.thread.block, step.thread.core)) + 1
 
     def step_of(self, thread: int) -> Step | None:
-        """Where a core stands: the next step of it, or its last one."""
+        """Returns where a core stands: the next step of it, or its last one."""
         cores = self.cores()
         if not 1 <= thread <= len(cores):
             return None
@@ -64,7 +64,7 @@ class Values:
         return self.session.recording.step(int(later.min()) if later.size else int(steps.max()))
 
     def frames_of(self, thread: int) -> list[Variable]:
-        """The stack of a core."""
+        """Returns the stack of a core."""
         step = self.step_of(thread)
         found: list[Variable] = []
         if step is None:
@@ -87,7 +87,7 @@ class Values:
     # ------------------------------------------------------------ trees
 
     def scopes(self) -> list[Variable]:
-        """What there is to see in a frame."""
+        """Returns what there is to see in a frame."""
         trees = {
             "Locals": self._locals,
             "Arguments": self._arguments,
@@ -134,7 +134,7 @@ class Values:
             }
 
     def variable(self, name: str, value: Any) -> Variable:
-        """A value as an editor shows it."""
+        """Returns a value as an editor shows it."""
         if not isinstance(value, Handle):
             return self._plain(name, value)
         found: Variable = {"name": name, "type": value.type, "evaluateName": name}

@@ -38,7 +38,7 @@ class Group(NamedTuple):
 
 
 def parts(text: str, start: int, end: int) -> list[Part]:
-    """The entries of a list with commas; nothing for blank text."""
+    """Returns the entries of a list with commas; nothing for blank text."""
     found: list[Part] = []
     depth, begin = 0, start
     for piece in pieces(text, start, end):
@@ -62,7 +62,7 @@ def _part(text: str, start: int, end: int) -> Part:
 
 
 def group(text: str, start: int, end: int) -> Group:
-    """The operands and types between two offsets."""
+    """Returns the operands and types between two offsets."""
     depth = 0
     colon = arrow = None
     for piece in pieces(text, start, end):
@@ -91,7 +91,7 @@ def group(text: str, start: int, end: int) -> Group:
 
 
 def groups(site: Site) -> dict[str, Group]:
-    """The groups of the statement: ``ins`` and ``outs``, or one under the name ``all``."""
+    """Returns the groups of the statement: ``ins`` and ``outs``, or one under the name ``all``."""
     operation = site.operation
     start = operation.end if operation is not None else site.statement_start
     end = max((piece.end for piece in site.statement), default=start)
@@ -105,13 +105,14 @@ def groups(site: Site) -> dict[str, Group]:
 
 
 def around(site: Site) -> Group:
-    """The group in which the diagnostic points, else the first one."""
+    """Returns the group in which the diagnostic points, else the first one."""
     found = list(groups(site).values())
     return next((each for each in found if each.start <= site.start <= each.end + 1), found[0])
 
 
 def values_before(site: Site) -> list[str]:
-    """Names of values in the text before the statement with known types: those that nothing uses, then the nearest."""
+    """Returns the names of values in the text before the statement with known types: those that nothing uses, then the
+    nearest."""
     text = site.text[: site.statement_start]
     begin = max(text.rfind("func.func"), 0)
     end = site.text.find("func.func", site.statement_start)

@@ -48,7 +48,7 @@ def _other_brackets(site: Site, mark: str) -> Iterator[Fix]:
 
 
 def _result_type(site: Site) -> Iterator[Fix]:
-    """The arrow with the type of the result, where the name that has this type is at its position."""
+    """Yields the arrow with the type of the result, where the name that has this type is at its position."""
     name = next((piece.text for piece in site.statement if piece.kind == "word" and piece.text.startswith("%")), None)
     statement = site.text[site.statement_start : site.statement_end]
     initial = re.search(r"iter_args\s*\(\s*%[\w$.]+\s*=\s*(%[\w$.]+)", statement)
@@ -164,7 +164,7 @@ def close_bracket(site: Site, opening: str) -> Iterator[Fix]:
 
 
 def _outer_bracket(site: Site, start: int) -> int | None:
-    """The first bracket after ``start`` that closes another one: what is not closed ends there at last."""
+    """Returns the first bracket after ``start`` that closes another one: what is not closed ends there at last."""
     opened: list[str] = []
     for piece in site.pieces_from(start):
         if piece.text in CLOSING:

@@ -17,7 +17,7 @@ _MEMORY = r"((?:<|loc=))\w+,"
 
 
 def _through(site: Site, part: Part, type_: str, operation: str) -> Fix:
-    """``operation`` from the operand ``part`` into a new tile of ``type_``, which replaces it."""
+    """Returns ``operation`` from the operand ``part`` into a new tile of ``type_``, which replaces it."""
     old = site.types[part.text]
     name = fresh(site, f"{part.text}_{_NAMES[operation]}")
     if type_.startswith("!pto.tile<"):

@@ -16,7 +16,8 @@ _MOST = 6
 
 
 def _extent(site: Site, word: str | None) -> tuple[int, int]:
-    """Where the wrong ``word`` is in what the diagnostic points at, or after it; that as a whole where it is not."""
+    """Returns where the wrong ``word`` is in what the diagnostic points at, or after it; that as a whole where it is
+    not."""
     if word is None:
         return site.start, site.end
     start = site.text.find(word, site.start, max(site.end, site.statement_end))

@@ -74,14 +74,14 @@ def _one_operand(site: Site) -> Iterator[Fix]:
 
 
 def _entry(parts: list[Part], index: int, text: str) -> Edit:
-    """The edit that puts an entry into a list."""
+    """Returns the edit that puts an entry into a list."""
     if index < len(parts):
         return Edit(parts[index].start, parts[index].start, f"{text}, ")
     return Edit(parts[-1].end, parts[-1].end, f", {text}")
 
 
 def _list_too_short(site: Site) -> Iterator[Fix]:
-    """One more entry in brackets: indices, sizes of a launch, arguments of a call."""
+    """Yields one more entry in brackets: indices, sizes of a launch, arguments of a call."""
     for opening, closing in (("[", "]"), ("<<<", ">>>"), ("nburst(", ")"), ("(", ")")):
         at = site.text.find(opening, site.statement_start, site.statement_end)
         end = site.text.find(closing, at + 1, site.statement_end) if at >= 0 else -1

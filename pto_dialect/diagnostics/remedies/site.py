@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str, start: int, end: int) -> Iterator[Piece]:
-    """The pieces between two offsets, without comments."""
+    """Yields the pieces between two offsets, without comments."""
     for found in re.compile(_PIECE).finditer(text, start, end):
         kind = found.lastgroup
         if kind is not None and kind != "comment":
@@ -67,7 +67,7 @@ class Site:
         return self.text.rfind("\n", 0, self.start) + 1
 
     def line_end(self, offset: int) -> int:
-        """Where the line of ``offset`` ends."""
+        """Returns where the line of ``offset`` ends."""
         found = self.text.find("\n", offset)
         return len(self.text) if found < 0 else found
 
@@ -107,11 +107,11 @@ class Site:
         return named[0] if named else None
 
     def pieces_from(self, offset: int) -> list[Piece]:
-        """The pieces of the statement from ``offset`` on."""
+        """Returns the pieces of the statement from ``offset`` on."""
         return [piece for piece in self.statement if piece.start >= offset]
 
     def closing(self, opening: int) -> int | None:
-        """The offset of the bracket that closes the one at ``opening``; any closing bracket counts."""
+        """Returns the offset of the bracket that closes the one at ``opening``; any closing bracket counts."""
         depth = 0
         for piece in pieces(self.text, opening, len(self.text)):
             if piece.text in _OPENS:
@@ -123,11 +123,11 @@ class Site:
         return None
 
     def trimmed(self, offset: int) -> int:
-        """The end of the text before ``offset``, without the white space between them."""
+        """Returns the end of the text before ``offset``, without the white space between them."""
         return len(self.text[:offset].rstrip())
 
     def type_end(self, start: int) -> int:
-        """The end of the type that begins at ``start``."""
+        """Returns the end of the type that begins at ``start``."""
         depth, end = 0, start
         for piece in pieces(self.text, start, self.statement_end):
             if depth == 0 and piece.start > end:
@@ -151,7 +151,7 @@ class Site:
     # ------------------------------------------------------------ fixes
 
     def replaced(self, new: str, start: int | None = None, end: int | None = None, *, safe: bool = True) -> Fix:
-        """The fix that replaces what the diagnostic points at, or the given range, by ``new``."""
+        """Returns the fix that replaces what the diagnostic points at, or the given range, by ``new``."""
         first, last = self.start if start is None else start, self.end if end is None else end
         old = self.text[first:last]
         title = f"replace {_short(old)} by {_short(new)}" if old.strip() else f"insert {_short(new.strip())}"
@@ -160,7 +160,7 @@ class Site:
         return Fix(title, (Edit(first, last, new),), safe)
 
     def inserted(self, new: str, at: int, *, safe: bool = True) -> Fix:
-        """The fix that inserts ``new`` at ``at``."""
+        """Returns the fix that inserts ``new`` at ``at``."""
         return self.replaced(new, at, at, safe=safe)
 
 

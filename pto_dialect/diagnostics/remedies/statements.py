@@ -27,7 +27,7 @@ def statement_before(site: Site, statement: str) -> Edit:
 
 
 def fresh(site: Site, name: str) -> str:
-    """A name of a value that the text does not use."""
+    """Returns a name of a value that the text does not use."""
     number, found = 1, name
     while re.search(rf"{re.escape(found)}(?![\w.$-])", site.text):
         number += 1
@@ -36,7 +36,7 @@ def fresh(site: Site, name: str) -> str:
 
 
 def _constant(site: Site, value: str, type_: str) -> tuple[str, list[Edit]]:
-    """The name of a constant: one that is there, or a new one with the edit that defines it."""
+    """Returns the name of a constant: one that is there, or a new one with the edit that defines it."""
     pattern = rf"(%[\w.$]+)\s*=\s*arith\.constant\s+{re.escape(value)}\s*:\s*{re.escape(type_)}\b"
     known = re.search(pattern, site.text[: site.start])
     if known is not None:
@@ -152,7 +152,7 @@ def _region_end(site: Site, number: int = 0) -> tuple[int, int, str] | None:
 
 
 def _before_brace(site: Site, close: int, indent: str, statement: str, safe: bool) -> Fix:
-    """The fix that ends a region with ``statement``."""
+    """Returns the fix that ends a region with ``statement``."""
     begin = site.text.rfind("\n", 0, close) + 1
     if site.text[begin:close].strip():
         return site.inserted(f"{statement} ", close, safe=safe)
@@ -195,7 +195,8 @@ def missing_else(site: Site, type_: str) -> Iterator[Fix]:
 
 
 def _values_of_type(site: Site, type_: str, start: int, end: int) -> list[str]:
-    """Values of ``type_``: those that a region defines, the last first, those of its header, and earlier ones."""
+    """Returns the values of ``type_``: those that a region defines, the last first, those of its header, and earlier
+    ones."""
     names = re.findall(r"(%[\w.$]+)\s*=", site.text[start:end])[::-1]
     names += [*re.findall(_NAME, site.text[site.line_start : start]), *values_before(site)]
     return [name for name in dict.fromkeys(names) if site.types.get(name) == type_][:_MOST_NAMES]

@@ -12,7 +12,7 @@ from .statements import statement_before
 
 
 def _next_line(site: Site, offset: int) -> int:
-    """Where the line after that of ``offset`` begins."""
+    """Returns where the line after that of ``offset`` begins."""
     return min(site.line_end(offset) + 1, len(site.text))
 
 

@@ -17,7 +17,7 @@ _SAME_AS = {"v_row": "rows", "v_col": "cols"}
 
 
 def _types_of(site: Site, group: Group) -> str | None:
-    """The types of the operands of a group, as a list; ``None`` where one is not known."""
+    """Returns the types of the operands of a group, as a list; ``None`` where one is not known."""
     names = [name for part in group.values for name in re.findall(_NAME, part.text.partition("{")[0])]
     known = [site.types.get(name) for name in names]
     return ", ".join(type_ for type_ in known if type_ is not None) if names and None not in known else None
@@ -56,7 +56,7 @@ def _types_into_groups(site: Site, found: list[Group]) -> Iterator[Fix]:
 
 
 def _call_types(site: Site) -> Iterator[Fix]:
-    """``: (types) -> types`` of a call, from the function that is called."""
+    """Yields ``: (types) -> types`` of a call, from the function that is called."""
     statement = site.text[site.statement_start : site.statement_end]
     called = re.search(r"(@[\w$.]+)\s*\(([^()]*)\)", statement)
     if called is None:
@@ -102,7 +102,7 @@ def types_of_operands(site: Site) -> Iterator[Fix]:
 
 
 def _type_at_use(site: Site) -> str | None:
-    """The type that a later statement states for the result of this one."""
+    """Returns the type that a later statement states for the result of this one."""
     head = re.compile(r"(%[\w.$]+)\s*=").match(site.text, site.statement_start)
     if head is None:
         return None

@@ -20,7 +20,7 @@ from pto_dialect.verify.buffers.alloc import address_operand, is_view
 
 
 def orders(op: Operation) -> bool:
-    """Whether ``op`` orders the pipes of its core and does nothing else."""
+    """Returns whether ``op`` orders the pipes of its core and does nothing else."""
     roles = roles_of(op)
     if roles & (Role.CORES | Role.BLOCKS | Role.PEERS | Role.SIGNAL):
         return False
@@ -59,7 +59,7 @@ def without_addresses(module: ModuleOp) -> bool:
 
 
 def at_line(module: ModuleOp, line: int | None, name: str | None, role: Role) -> list[Operation]:
-    """The operations with ``role`` in a line of the text, those called ``name`` if it is stated."""
+    """Returns the operations with ``role`` in a line of the text, those called ``name`` if it is stated."""
     return [
         op
         for op in walk(module)

@@ -40,7 +40,7 @@ class Proposal:
 
 
 def proposals(module: ModuleOp, target: str | None, waits: Sequence[Wait]) -> Iterator[Proposal]:
-    """What may help, from small changes to large ones."""
+    """Yields what may help, from small changes to large ones."""
     longest = [one for one in waits if one.share >= LEAST_SHARE]
     if not longest:
         return
@@ -146,7 +146,7 @@ def _later(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
 
 
 def _earlier(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
-    """The signal after the operation that was waited for."""
+    """Returns the signal after the operation that was waited for."""
 
     def change(module: ModuleOp) -> str:
         waits = at_line(module, wait.through, None, Role.WAITS)
@@ -163,7 +163,7 @@ def _earlier(wait: Wait, arch: str, over: int) -> Callable[[ModuleOp], str]:
 
 
 def _pair(sets: Operation, waits: Operation) -> bool:
-    """Whether two operations name the same flag."""
+    """Returns whether two operations name the same flag."""
     words = ("src_pipe", "dst_pipe", "src_op", "dst_op", "event_id")
     return all(sets.attributes.get(word) == waits.attributes.get(word) for word in words)
 

@@ -80,7 +80,7 @@ class Subject:
         found.advice = sorted(worthwhile(list(best.values())), key=lambda one: (one.after, one.text))
 
     def _tried(self, proposal: Proposal, found: ModuleCycles) -> Advice | None:
-        """The advice, if the change is right and helps."""
+        """Returns the advice, if the change is right and helps."""
         copy = self.module.clone()
         try:
             text = proposal.change(copy)
@@ -98,14 +98,15 @@ class Subject:
         return Advice(text, proposal.passes, proposal.lines, found.total.cycles, changed.total.cycles, more)
 
     def _saves(self, module: ModuleOp, found: ModuleCycles) -> bool:
-        """Whether a changed program is faster, by a run for times alone."""
+        """Returns whether a changed program is faster, by a run for times alone."""
         try:
             return self.time_of(module) <= found.total.cycles * (1 - LEAST_SAVING)
         except (ProgramError, BindingError, MemoryError):
             return False
 
     def cycles_of(self, module: ModuleOp, found: ModuleCycles) -> ModuleCycles | None:
-        """What a changed program takes; ``None`` where it fails, leaves other bits or has findings of its own."""
+        """Returns what a changed program takes; ``None`` where it fails, leaves other bits or has findings of its
+        own."""
         try:
             kernel = self.again(module)
             results = run_quietly(kernel, self.values(), self.blocks)
@@ -117,7 +118,7 @@ class Subject:
         return kernel.cycles(found.file)
 
     def before(self) -> frozenset[object]:
-        """The findings of the unchanged program."""
+        """Returns the findings of the unchanged program."""
         if self._before is None:
             kernel = self.again(self.module)
             run_quietly(kernel, self.values(), self.blocks)
@@ -145,7 +146,7 @@ def run_quietly(kernel: Kernel, values: list[Any], blocks: int) -> list[Any]:
 
 
 def same_bits(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether two runs have left the same bits."""
+    """Returns whether two runs have left the same bits."""
     pairs = list(zip(one, other, strict=True))
     return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs if _is_data(a))
 
@@ -155,20 +156,20 @@ def _is_data(value: Any) -> bool:
 
 
 def keys(findings: Sequence[Finding]) -> frozenset[object]:
-    """What makes findings the same in two forms of a program."""
+    """Returns what makes findings the same in two forms of a program."""
     return frozenset((one.rule, None if one.span is None else one.span.line) for one in findings)
 
 
 def verified(module: ModuleOp, target: str | None) -> bool:
-    """Whether no rule is broken."""
+    """Returns whether no rule is broken."""
     engine = DiagnosticEngine()
     verify_module(module, engine, target=target)
     return not engine.has_errors
 
 
 def peaks(module: ModuleOp, target: str | None) -> dict[str, int]:
-    """Bytes that the tiles of a program need, by memory: of its functions the one that needs most. Tiles without
-    addresses lie where assign-memory would put them. Raises ``UnsupportedError``."""
+    """Returns the bytes that the tiles of a program need, by memory: of its functions the one that needs most. Tiles
+    without addresses lie where assign-memory would put them. Raises ``UnsupportedError``."""
     found: dict[str, int] = {}
     for function in walk(module):
         if has_role(function, Role.FUNCTION) and function.regions[0].blocks:

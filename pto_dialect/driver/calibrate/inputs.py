@@ -58,7 +58,7 @@ class Measured:
 
 
 def chip_of(path: str, programs: Sequence[str]) -> str:
-    """The chip of the first program that is named, on the command line or in the file; a5 without any."""
+    """Returns the chip of the first program that is named, on the command line or in the file; a5 without any."""
     if programs:
         return read_program(Path(programs[0]), None).chip
     text = _text(path)
@@ -70,7 +70,7 @@ def chip_of(path: str, programs: Sequence[str]) -> str:
 
 
 def read_measured(path: str, programs: Sequence[str], target: str | None, table: CycleTable, chip: str) -> Measured:
-    """The measurements in a file about ``chip``. Raises :class:`CycleTableError`."""
+    """Returns the measurements in a file about ``chip``. Raises :class:`CycleTableError`."""
     text = _text(path)
     head = [name.strip() for name in next(csv.reader(io.StringIO(text)), [])]
     found = Measured(chip)
@@ -97,7 +97,7 @@ def read_measured(path: str, programs: Sequence[str], target: str | None, table:
 
 
 def _merged(observations: Sequence[Observed]) -> list[Observed]:
-    """One measurement of each kind, with the median of those of a repeated one."""
+    """Returns one measurement of each kind, with the median of those of a repeated one."""
     kinds: dict[object, list[Observation | Measurement]] = {}
     for one in observations:
         assert isinstance(one, Observation | Measurement)
@@ -122,7 +122,7 @@ def _text(path: str) -> str:
 
 
 def _rows(path: str, text: str) -> list[tuple[str, dict[str, str]]]:
-    """The rows with their source locations; columns without the spaces around their names."""
+    """Returns the rows with their source locations; columns without the spaces around their names."""
     reader = csv.DictReader(io.StringIO(text), restkey="", restval="")
     rows: list[tuple[str, dict[str, str]]] = []
     for row in reader:

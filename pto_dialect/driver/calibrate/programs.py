@@ -41,7 +41,7 @@ class Program(NamedTuple):
 
 
 def read_program(path: Path, target: str | None) -> Program:
-    """The program in a file. Raises :class:`CycleTableError`."""
+    """Returns the program in a file. Raises :class:`CycleTableError`."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise CycleTableError(f"'{path}' has more than {MOST_BYTES >> 20} MiB")

@@ -16,7 +16,7 @@ MOST_SHOWN = 40
 
 
 def calibration_lines(path: str, measured: Measured, table: CycleTable, found: Calibration) -> Iterable[str]:
-    """The errors before and after, and the parameters that have changed, the largest changes first."""
+    """Yields the errors before and after, and the parameters that have changed, the largest changes first."""
     yield f"{path}: {len(measured.observations)} measurements of {measured.chip}"
     yield from (f"{count} rows skipped: {reason}" for reason, count in measured.skipped.items())
     yield f"median error {_percent(found.before)} before, {_percent(found.after)} after{_left_out(found)}"
@@ -41,7 +41,7 @@ def _percent(error: float) -> str:
 
 
 def comparison_lines(path: str, measured: Measured, table: CycleTable) -> Iterable[str]:
-    """Each measurement with its prediction, and the median error."""
+    """Yields each measurement with its prediction, and the median error."""
     rows = [("measurement", "measured", "predicted", "error")]
     errors: list[float] = []
     for one in measured.observations:

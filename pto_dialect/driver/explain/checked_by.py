@@ -19,7 +19,7 @@ _NAME = re.compile(r"\bpto\.[\w.]+\w")
 
 
 def rules_of(name: str) -> tuple[Rule, ...]:
-    """The rules about operation ``name``, by id. Rules about any statement are not among them."""
+    """Returns the rules about operation ``name``, by id. Rules about any statement are not among them."""
     load_all_rules()
     found = {rule.id: rule for function in _functions(name) for rule in _reported(function)}
     found |= {id: RULES[id] for id in _shown_with().get(name, ())}
@@ -45,7 +45,7 @@ def _shown_with() -> dict[str, frozenset[str]]:
 
 @cache
 def _reported(function: FunctionType) -> frozenset[Rule]:
-    """The rules that ``function``, and the functions of rule modules that it calls, name."""
+    """Returns the rules that ``function``, and the functions of rule modules that it calls, name."""
     found: set[Rule] = set()
     seen: set[FunctionType] = set()
     waiting = [function]

@@ -24,7 +24,7 @@ _LANES = 2048
 
 
 def element_types(example: Example) -> list[Block]:
-    """The blocks of the section; none for operations without elements."""
+    """Returns the blocks of the section; none for operations without elements."""
     name = example.name.removeprefix("pto.")
     if name.startswith(("tmatmul", "tgemv")):
         return [Table(("target", "destination", "left", "right"), tuple(_products(".mx" in name)))]
@@ -115,7 +115,7 @@ def _measured(example: Example) -> list[Block]:
 
 
 def _with(text: str, own: str, element: str) -> str:
-    """``text`` with another element type, and registers and predicates that fit."""
+    """Returns ``text`` with another element type, and registers and predicates that fit."""
     changed = _ELEMENT.sub(lambda found: element if found[0] == own else found[0], text)
     bits = int(_BITS.findall(element)[-1])
     changed = re.sub(rf"!pto\.vreg<\d+x{element}>", f"!pto.vreg<{_LANES // bits}x{element}>", changed)

@@ -53,7 +53,7 @@ class Example(NamedTuple):
 
 
 def _outside_brackets(text: str) -> str:
-    """``text`` without the parts in ``<..>``."""
+    """Returns ``text`` without the parts in ``<..>``."""
     while (shorter := re.sub(r"<[^<>]*>", "", text)) != text:
         text = shorter
     return text
@@ -74,7 +74,7 @@ def _head(found: re.Match[str]) -> str:
 
 @cache
 def _of_module(module: str) -> dict[str, Example]:
-    """The entries of one file, by operation."""
+    """Returns the entries of one file, by operation."""
     room, _, name = module.partition(".")
     text = files("pto_dialect.driver.explain").joinpath("examples", room, f"{name}.txt").read_text(encoding="utf-8")
     pieces = _HEAD.split(text)
@@ -83,7 +83,7 @@ def _of_module(module: str) -> dict[str, Example]:
 
 
 def _form(name: str) -> tuple[object, ...]:
-    """The properties in which equal declarations of operations agree."""
+    """Returns the properties in which equal declarations of operations agree."""
     cls = op_class(name)
     assert issubclass(cls, PtoOp)
     declared = signature(cls)
@@ -91,7 +91,7 @@ def _form(name: str) -> tuple[object, ...]:
 
 
 def _fits(example: Example, name: str) -> bool:
-    """Whether the target of ``example`` has the operation ``name``, for the elements of its tiles."""
+    """Returns whether the target of ``example`` has the operation ``name``, for the elements of its tiles."""
     profile, short = _PROFILES[example.target], name.removeprefix("pto.")
     elements = re.findall(r"!pto\.tile_buf<\w+, (?:\d+x)+(\w+)", example.text)
     level = level_of(OPS[name][0])
@@ -100,8 +100,8 @@ def _fits(example: Example, name: str) -> bool:
 
 
 def _like(example: Example, name: str) -> Example:
-    """``example`` with the operation ``name`` in place of its own; a result that is called as the operation is keeps
-    to that."""
+    """Returns ``example`` with the operation ``name`` in place of its own; a result that is called as the operation is
+    keeps to that."""
     text = re.sub(rf"{re.escape(example.name)}(?![\w.])", name, example.text)
     for found in re.findall(r"^%(\w+) = ", example.text, re.MULTILINE):
         lead = example.name.removesuffix(found)
@@ -112,7 +112,7 @@ def _like(example: Example, name: str) -> Example:
 
 @cache
 def example_of(name: str) -> Example:
-    """The example of operation ``name``; raises KeyError where neither it nor one like it has an entry."""
+    """Returns the example of operation ``name``; raises KeyError where neither it nor one like it has an entry."""
     entries = _of_module(str(FAMILIES[OPS[name][0]].operations))
     if name in entries:
         return entries[name]

@@ -17,7 +17,7 @@ _COLOURS = ("#dbeafe", "#fde68a", "#bbf7d0", "#fecaca", "#e9d5ff", "#fed7aa")
 
 
 def places(rows: int, cols: int, block: tuple[int, int] | None, blayout: str, slayout: str) -> list[list[int]]:
-    """Position in memory, in elements, of each element of a tile of whole blocks.
+    """Returns the position in memory, in elements, of each element of a tile of whole blocks.
 
     ``block`` has the rows and columns of a block, ``None`` where the layout has none. ``blayout`` is the order of the
     blocks (of the elements, where there are none), ``slayout`` that of the elements inside a block.
@@ -41,7 +41,7 @@ _BITS: Final = {1024: 32, 512: 16, 32: 8}
 
 
 def order(layout: TileLayout) -> str:
-    """A sentence on the blocks of a layout, for elements of the usual size."""
+    """Returns a sentence on the blocks of a layout, for elements of the usual size."""
     by = {"row_major": "row by row", "col_major": "column by column"}
     if layout.slayout == "none_box":
         return f"Elements lie {by[layout.blayout]}; there are no blocks."
@@ -54,7 +54,8 @@ def order(layout: TileLayout) -> str:
 
 
 def picture(layout: TileLayout) -> Picture:
-    """The order of blocks and, in small, of what is in them: four blocks, each drawn as 2 x 3 or 3 x 2 elements."""
+    """Returns the order of blocks and, in small, of what is in them: four blocks, each drawn as 2 x 3 or 3 x 2
+    elements."""
     boxed = layout.slayout != "none_box"
     block = ((2, 3) if layout.slayout == "row_major" else (3, 2)) if boxed else None
     rows, cols = (4, 6) if not boxed or layout.slayout == "row_major" else (6, 4)

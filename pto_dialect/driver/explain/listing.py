@@ -32,7 +32,8 @@ def _chosen(family: str | None, target: str | None) -> Iterator[str]:
 
 
 def list_operations(family: str | None = None, target: str | None = None) -> str:
-    """A line for each operation: name, family, pipe, targets, what it computes. Raises ``UnknownFamilyError``."""
+    """Returns a line for each operation: name, family, pipe, targets, what it computes. Raises
+    ``UnknownFamilyError``."""
     rows = [
         (name, OPS[name][0], pipe(op_class(name)), targets(op_class(name)) or "–", computes(op_class(name)))
         for name in _chosen(family, target)
@@ -42,7 +43,7 @@ def list_operations(family: str | None = None, target: str | None = None) -> str
 
 
 def list_operations_json(family: str | None = None, target: str | None = None) -> str:
-    """The same as JSON: ``{"version": 1, "operations": [{"name", "family", "level", "pipe", "targets", "shape",
+    """Returns the same as JSON: ``{"version": 1, "operations": [{"name", "family", "level", "pipe", "targets", "shape",
     "computes", "runs"}]}``. Raises ``UnknownFamilyError``."""
     import json  # deferred: start-up
 

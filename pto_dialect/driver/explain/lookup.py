@@ -33,10 +33,10 @@ class Found(NamedTuple):
 
 
 def explain(word: str) -> str:
-    """The text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one of its
-    enumerators, a clause, a pipe, a memory, a location, a layout, a target; a page of the documentation or a part of it
-    (``docs/cycles.md``, ``cycles``, ``cycles#your-own-measurements``); an operation of a core dialect, a pass; sections
-    of one of these pages (``tadd#operands``, ``tadd syntax example``); else the results of a search.
+    """Returns the text about ``word``: an operation (with ``pto.`` or without), a rule, a type, an enumeration or one
+    of its enumerators, a clause, a pipe, a memory, a location, a layout, a target; a page of the documentation or a
+    part of it (``docs/cycles.md``, ``cycles``, ``cycles#your-own-measurements``); an operation of a core dialect, a
+    pass; sections of one of these pages (``tadd#operands``, ``tadd syntax example``); else the results of a search.
 
     Raises :class:`UnknownTermError` with similar names.
     """
@@ -53,8 +53,8 @@ def explain(word: str) -> str:
 
 
 def explain_json(word: str) -> str:
-    """The same as a JSON document: ``{"version": 1, "kind", "name", ..}`` with the ``summary`` and ``sections`` of an
-    operation or term, the fields of a rule, the Markdown ``text`` of a page, or the ``results`` of a search."""
+    """Returns the same as a JSON document: ``{"version": 1, "kind", "name", ..}`` with the ``summary`` and ``sections``
+    of an operation or term, the fields of a rule, the Markdown ``text`` of a page, or the ``results`` of a search."""
     import json  # deferred: start-up
 
     from .page import as_data  # deferred: start-up
@@ -75,7 +75,7 @@ def explain_json(word: str) -> str:
 
 
 def look_up(word: str) -> Found:
-    """What ``word`` names. Raises :class:`UnknownTermError`."""
+    """Returns what ``word`` names. Raises :class:`UnknownTermError`."""
     word = word.strip()
     found = _named(word) or _part(word)
     if found is not None:
@@ -91,7 +91,7 @@ def look_up(word: str) -> Found:
 
 
 def _named(word: str) -> Found | None:
-    """What exactly ``word`` names; ``None`` for nothing."""
+    """Returns what exactly ``word`` names; ``None`` for nothing."""
     name = operation_named(word)
     if name is not None:
         from .operation import operation_page  # deferred: start-up
@@ -112,7 +112,7 @@ def _named(word: str) -> Found | None:
 
 
 def _guide(word: str) -> Found | None:
-    """A page of the documentation, or a name from elsewhere."""
+    """Returns a page of the documentation, or a name from elsewhere."""
     from .other_names import other_page  # deferred: start-up
     from .search.guides import UnknownPartError, page_text  # deferred: start-up
 
@@ -151,7 +151,7 @@ def _part(word: str) -> Found | None:
 
 
 def operation_named(word: str) -> str | None:
-    """The operation that ``word`` names; ``None`` for other words."""
+    """Returns the operation that ``word`` names; ``None`` for other words."""
     for name in (word, f"pto.{word}", word.lower(), f"pto.{word.lower()}"):
         if name in OPS:
             return name
@@ -161,7 +161,7 @@ def operation_named(word: str) -> str | None:
 
 
 def _is_question(word: str) -> bool:
-    """Whether this is more likely a search of one term than a misspelt name."""
+    """Returns whether this is more likely a search of one term than a misspelt name."""
     from .search.ranking import known  # deferred: start-up
 
     return not word.startswith("pto.") and known(word)
@@ -183,7 +183,7 @@ def _found(question: str, near: list[str]) -> Found:
 
 
 def _results(found: Found) -> Page:
-    """The results of a search as a page."""
+    """Returns the results of a search as a page."""
     from .page import Page, Section, Table  # deferred: start-up
 
     rows = tuple((f"`{key}`", kind, about) for key, kind, about in found.results)

@@ -399,7 +399,7 @@ _ROLES = ("reads and writes", "reads", "writes")
 
 
 def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
-    """What an operand or attribute of ``cls`` means; without an entry here what its clause says."""
+    """Returns what an operand or attribute of ``cls`` means; without an entry here what its clause says."""
     table = ATTRIBUTES if attribute else OPERANDS
     own = OF_ONE.get((cls.name, slot.name)) or (None if attribute else OF_FAMILY.get((family_of(cls), slot.name)))
     said = own or table.get(slot.name)
@@ -410,7 +410,7 @@ def meaning(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> str:
 
 
 def kind_of(cls: type[PtoOp], slot: Slot) -> str:
-    """What an operand or result is, closer than its declaration where the rules demand more."""
+    """Returns what an operand or result is, closer than its declaration where the rules demand more."""
     label = slot.kind.label
     ruled = _RULED.get(cls.name, {}).get(label)
     if ruled is not None:
@@ -426,7 +426,7 @@ def _destination(cls: type[PtoOp]) -> Slot | None:
 
 
 def yielded(cls: type[PtoOp], slot: Slot) -> str:
-    """What a result is."""
+    """Returns what a result is."""
     said = OF_ONE.get((cls.name, slot.name))
     if said is not None:
         return said
@@ -436,7 +436,7 @@ def yielded(cls: type[PtoOp], slot: Slot) -> str:
 
 
 def access(cls: type[PtoOp], name: str) -> str:
-    """``reads``, ``writes`` or both, for operands whose memory is touched; of others only the value counts."""
+    """Returns ``reads``, ``writes`` or both, for operands whose memory is touched; of others only the value counts."""
     spec = op_spec(cls)
     reads, writes = name in spec.reads, name in spec.writes
     return _ROLES[0] if reads and writes else _ROLES[1] if reads else _ROLES[2] if writes else "value"

@@ -51,7 +51,7 @@ _LAYOUT = re.compile(r"<(\w+), [^<>]*?(blayout=(\w+))?(?:, )?(slayout=(\w+))?[^<
 
 
 def operation_page(name: str) -> Page:
-    """Everything that is known about operation ``name``."""
+    """Returns everything that is known about operation ``name``."""
     cls = op_class(name)
     ran = run(example_of(name))
     said = prose_of(name)
@@ -98,7 +98,7 @@ _MARKS = (
 
 
 def _legend(lines: Sequence[str]) -> str:
-    """What the marks mean that the forms have."""
+    """Returns what the marks mean that the forms have."""
     text = "\n".join(lines)
     marks = [said for pattern, said in _MARKS if pattern.search(text)]
     if marks and " stands for " not in marks[0]:
@@ -130,7 +130,7 @@ def _overview(cls: type[PtoOp]) -> Iterator[Block]:
 
 
 def pipe_of(cls: type[PtoOp]) -> str:
-    """The pipe; of operations that name one, the attribute that does so."""
+    """Returns the pipe; of operations that name one, the attribute that does so."""
     attributes = signature(cls).attributes
     found = pipe(cls)
     usual, dependent, _ = found.partition("by its operands")
@@ -169,7 +169,7 @@ def _operands(cls: type[PtoOp]) -> Iterator[Block]:
 
 
 def _access(cls: type[PtoOp], name: str) -> str:
-    """What is done to the memory of an operand; nothing where only its value counts."""
+    """Returns what is done to the memory of an operand; nothing where only its value counts."""
     found = access(cls, name)
     return "" if found == "value" else f"; {found}"
 
@@ -208,7 +208,7 @@ def _clauses(cls: type[PtoOp]) -> Iterator[Block]:
 
 
 def _layouts(name: str) -> Iterator[Block]:
-    """The layouts of blocks that the locations of the example's tiles have, each once."""
+    """Yields the layouts of blocks that the locations of the example's tiles have, each once."""
     having: dict[TileLayout, dict[str, list[str]]] = {}
     for location in dict.fromkeys(found[1] for found in _LAYOUT.finditer(example_of(name).program)):
         for target in ("a2a3", "a5"):
@@ -295,7 +295,7 @@ _SEVERE = ("error", "warning", "info")
 
 
 def _constraints(name: str) -> Iterator[Block]:
-    """The rules, numbered: those that reject a program first."""
+    """Yields the rules, numbered: those that reject a program first."""
     found = [rule for rule in rules_of(name) if not rule.id.startswith("parse-")]
     found.sort(key=lambda rule: _SEVERE.index(rule.severity.label))
     rows = [
@@ -306,7 +306,7 @@ def _constraints(name: str) -> Iterator[Block]:
 
 
 def _rule_link(rule: Rule) -> str:
-    """The rule, linked to its programs in the catalogue where it has some."""
+    """Returns the rule, linked to its programs in the catalogue where it has some."""
     shown = rule.bad is not None or rule.commands is not None
     return f"[`{rule.id}`](../rules.md{'#' + rule.id if shown else ''})"
 
@@ -321,7 +321,7 @@ def _related(name: str) -> Iterator[Block]:
 
 
 def _sources(cls: type[PtoOp]) -> Iterator[Block]:
-    """The pages that the operation's docstring cites, otherwise those of its module."""
+    """Yields the pages that the operation's docstring cites, otherwise those of its module."""
     own, shared = (" ".join((text or "").split()) for text in (cls.__doc__, sys.modules[cls.__module__].__doc__))
     found = _SOURCE.findall(own) or _SOURCE.findall(shared)
     links = [f"[{heading}](../{page}#{_anchor(heading)})" for page, heading in found]

@@ -28,7 +28,7 @@ _ARITY = {"1": "", "?": ", optional", "*": ", any number"}
 
 
 def other_page(word: str) -> Page | None:
-    """The page of a core operation (``arith.addi``, ``return``) or of a pass; ``None`` for other words."""
+    """Returns the page of a core operation (``arith.addi``, ``return``) or of a pass; ``None`` for other words."""
     name = ALIASES.get(word, word)
     if name in DOCUMENTED:
         return _core(name)
@@ -79,7 +79,7 @@ def _generic(name: str) -> Iterator[str]:
 
 
 def _slots(head: str, slots: tuple[CoreSlot, ...], results: int) -> Iterator[Block]:
-    """A table of operands, and results from number ``results`` on, or of attributes."""
+    """Yields a table of operands, and results from number ``results`` on, or of attributes."""
     mark = "%" if head == "operand" else ""
     rows = tuple(
         (

@@ -57,7 +57,7 @@ class Page(NamedTuple):
 
 
 def as_data(page: Page) -> dict[str, object]:
-    """A page for JSON: texts without their marks, drawings as characters."""
+    """Returns a page for JSON: texts without their marks, drawings as characters."""
     return {
         "summary": unmarked(page.summary),
         "sections": [
@@ -79,7 +79,7 @@ def _block_data(block: Block) -> dict[str, object]:
 
 
 def unmarked(text: str) -> str:
-    """``text`` without the marks of code and links."""
+    """Returns ``text`` without the marks of code and links."""
     linked = LINK.sub(r"\1", text)
     return "".join(part if is_code else _ESCAPED.sub(r"\1", part) for is_code, part in segments(linked))
 
@@ -91,7 +91,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 def code(text: str) -> str:
-    """``text`` as code, a dash for nothing."""
+    """Returns ``text`` as code, a dash for nothing."""
     return f"`{text}`" if text else "–"
 
 
@@ -101,7 +101,7 @@ def codes(words: Iterable[object]) -> str:
 
 
 def plain(text: str) -> str:
-    """``text`` whose characters stand for themselves, but for names in double backquotes."""
+    """Returns ``text`` whose characters stand for themselves, but for names in double backquotes."""
     parts = _NAMES.split(text)
     return "".join(f"`{part}`" if number % 2 else _MARKS.sub(r"\\\1", part) for number, part in enumerate(parts))
 
@@ -111,7 +111,7 @@ _MARKS = re.compile(r"([\\`*_\[\]])")
 
 
 def segments(text: str) -> list[tuple[bool, str]]:
-    """The parts of a text in order, each with whether it is code."""
+    """Returns the parts of a text in order, each with whether it is code."""
     found: list[tuple[bool, str]] = []
     for part in _SEGMENT.findall(text):
         is_code = part.startswith("`") and len(part) > 1

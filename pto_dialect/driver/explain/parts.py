@@ -16,8 +16,8 @@ class UnknownSectionError(ValueError):
 
 
 def part_of(page: Page, wanted: str) -> Page:
-    """The sections of ``page`` that ``wanted`` names, in the order of the page: titles or their first words, in any
-    case, separated by commas or blanks (``operands``, ``syntax,example``, ``element-types``, ``mistake``).
+    """Returns the sections of ``page`` that ``wanted`` names, in the order of the page: titles or their first words, in
+    any case, separated by commas or blanks (``operands``, ``syntax,example``, ``element-types``, ``mistake``).
 
     Raises :class:`UnknownSectionError`.
     """
@@ -37,7 +37,8 @@ def part_of(page: Page, wanted: str) -> Page:
 
 
 def _first(words: list[str], titles: dict[str, str]) -> tuple[int, str | None]:
-    """How many of the first words name a title, and the title: as many as possible, the last one maybe cut short."""
+    """Returns how many of the first words name a title, and the title: as many as possible, the last one maybe cut
+    short."""
     for number in range(len(words), 0, -1):
         text = " ".join(words[:number])
         exact = titles.get(text)

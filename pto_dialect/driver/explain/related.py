@@ -29,7 +29,8 @@ def _stems() -> dict[str, tuple[str, ...]]:
 
 
 def stem(name: str) -> str:
-    """What operations of several levels have in common: ``add`` of ``pto.tadd``, ``pto.vmi.vadd``, ``pto.vmi.addf``."""
+    """Returns what operations of several levels have in common: ``add`` of ``pto.tadd``, ``pto.vmi.vadd``,
+    ``pto.vmi.addf``."""
     text = name.removeprefix("pto.").removeprefix("vmi.").removeprefix("ub.").partition(".")[0]
     text = re.sub(r"_(?:acc|bias|raw|mx|fp|b8|b16|b32|dyn|x|y|z)\b", "", text)
     if name.startswith("pto.vmi.") and re.fullmatch(r"\w+[fi]", text) and not text.startswith("v"):
@@ -38,7 +39,8 @@ def stem(name: str) -> str:
 
 
 def related(name: str) -> tuple[str, ...]:
-    """At most eight operations related to ``name``: the same stem, the stem with one letter more, then the family."""
+    """Returns at most eight operations related to ``name``: the same stem, the stem with one letter more, then the
+    family."""
     own = stem(name)
     near = [other for key in (own, f"{own}s", own.removesuffix("s"), f"{own}c") for other in _stems().get(key, ())]
     family = OPS[name][0]

@@ -15,13 +15,13 @@ class UnknownRuleError(ValueError):
 
 
 def known_rules() -> dict[str, Rule]:
-    """Every rule by id, sorted."""
+    """Returns every rule by id, sorted."""
     load_all_rules()
     return dict(sorted(RULES.items()))
 
 
 def find_rule(id: str) -> Rule:
-    """The rule called ``id``; raises :class:`UnknownRuleError` that says which one may have been meant."""
+    """Returns the rule called ``id``; raises :class:`UnknownRuleError` that says which one may have been meant."""
     rules = known_rules()
     if id in rules:
         return rules[id]
@@ -29,7 +29,7 @@ def find_rule(id: str) -> Rule:
 
 
 def explain(declared: Rule) -> str:
-    """A page about one rule: what it demands, how severe it is, who checks it, a rejected and an accepted
+    """Returns a page about one rule: what it demands, how severe it is, who checks it, a rejected and an accepted
     program."""
     lines = [
         f"{declared.id}: {declared.text}",
@@ -56,7 +56,7 @@ def explain(declared: Rule) -> str:
 
 
 def _reported(program: str, declared: Rule) -> list[str]:
-    """The diagnostics of the program that violates the rule."""
+    """Returns the diagnostics of the program that violates the rule."""
     from pto_dialect.diagnostics.render import render_text  # deferred: start-up
 
     from ..options import Options  # deferred: start-up
@@ -73,14 +73,14 @@ def _indented(text: str) -> list[str]:
 
 
 def list_rules() -> str:
-    """A table of all rules: id, severity, pass, text."""
+    """Returns a table of all rules: id, severity, pass, text."""
     rows = [(rule.id, rule.severity.label, rule.stage, rule.text) for rule in known_rules().values()]
     head = ("rule", "severity", "pass", "demands")
     return "".join(f"{line}\n" for line in aligned((head, *rows), "<<<<"))
 
 
 def list_rules_json() -> str:
-    """All rules as a JSON document: ``{"version": 1, "rules": [{"id", "severity", "pass", "text",
+    """Returns all rules as a JSON document: ``{"version": 1, "rules": [{"id", "severity", "pass", "text",
     "source"}]}``."""
     import json  # deferred: start-up
 
@@ -89,7 +89,7 @@ def list_rules_json() -> str:
 
 
 def as_data(rule: Rule) -> dict[str, object]:
-    """A rule for JSON, with its programs and commands."""
+    """Returns a rule for JSON, with its programs and commands."""
     commands = rule.commands
     return {
         **_facts(rule),

@@ -67,7 +67,7 @@ class Ran(NamedTuple):
 
 
 def findings(program: str) -> tuple[Diagnostic, ...]:
-    """What the verifier says about a program."""
+    """Returns what the verifier says about a program."""
     options = Options(printing=False, policy=DiagnosticOptions(max_errors=0))
     return process(program, _FILE, options).diagnostics
 
@@ -106,7 +106,7 @@ def _copied(value: Any) -> Any:
 
 
 def _arguments(kernel: Kernel) -> list[Any]:
-    """Arguments that let the example run: floats are small numbers, others are tried."""
+    """Returns the arguments that let the example run: floats are small numbers, others are tried."""
     with redirect_stdout(StringIO()):
         values = values_of(kernel, {}, dict(synthesize_arguments(kernel, {}, 0, 1)))
     formats = [_format(type_) for _, type_ in kernel.arguments]
@@ -156,7 +156,8 @@ def _rows(
 
 
 def _changed(old: np.ndarray, new: np.ndarray, fmt: Format | None) -> str:
-    """The elements of what a run wrote: from the first on that changed, with its number, where that lies further in."""
+    """Returns the elements of what a run wrote: from the first on that changed, with its number, where that lies
+    further in."""
     columns = new.shape[-1] if new.ndim > 1 else new.size
     differs = np.frombuffer(old.tobytes(), np.uint8) != np.frombuffer(new.tobytes(), np.uint8)
     first = int(np.argmax(differs)) // new.itemsize
@@ -171,7 +172,7 @@ def _number(value: Any) -> str:
 
 
 def _elements(array: np.ndarray, fmt: Format | None) -> str:
-    """The first elements of the first row, and the first ones of the second."""
+    """Returns the first elements of the first row, and the first ones of the second."""
     shown = array
     if fmt is not None and fmt.is_float and not fmt.is_packed and array.dtype.kind != "f":
         shown = decode(np.ascontiguousarray(array), fmt)

@@ -34,7 +34,7 @@ class Written:
         self.operands = [slots[name] for name in rest if name in slots and name not in self.taken]
 
     def values(self, slots: list[Slot]) -> str:
-        """``%a, %b`` with optional ones in brackets."""
+        """Returns ``%a, %b`` with optional ones in brackets."""
         return listed([(f"%{slot.name}{', ..' if slot.arity == '*' else ''}", slot.arity == "?") for slot in slots])
 
     @property
@@ -63,7 +63,7 @@ class Written:
         return f" -> {', '.join(['T'] * needed)}{'[, T]' * (len(results) - needed)}" if results else ""
 
     def typed(self, slots: list[Slot]) -> str:
-        """`` : T, T`` for the operands whose types the text spells."""
+        """Returns `` : T, T`` for the operands whose types the text spells."""
         stated = [slot for slot in slots if self.spec.typed is None or slot.name in self.spec.typed]
         return f" : {types_of(stated)}{self.clause_types}" if stated else ""
 
@@ -84,7 +84,7 @@ class Written:
         return text
 
     def attribute(self, name: str) -> str:
-        """The enumerators of an attribute, or its placeholder."""
+        """Returns the enumerators of an attribute, or its placeholder."""
         slot = self.declared.attributes.get(name)
         if slot is None:
             return name
@@ -134,12 +134,12 @@ def listed(parts: list[tuple[str, bool]]) -> str:
 
 
 def types_of(slots: list[Slot]) -> str:
-    """A ``T`` for each operand."""
+    """Returns a ``T`` for each operand."""
     return listed([("T, .." if slot.arity == "*" else "T", slot.arity == "?") for slot in slots])
 
 
 def _operands_of(taken: Taken, slots: set[str]) -> list[str]:
-    """The operands of a clause, those with a name in it included."""
+    """Returns the operands of a clause, those with a name in it included."""
     row = taken.row
     return list(dict.fromkeys((*taken.names, *(name for _, name in (*row.by_keyword, *row.named) if name in slots))))
 
@@ -171,7 +171,7 @@ def _token(w: Written) -> list[str]:
 
 
 def _subblock(w: Written) -> tuple[list[Slot], str]:
-    """The operands without the one that has a keyword after the dictionary, and that."""
+    """Returns the operands without the one that has a keyword after the dictionary, and that."""
     rest = [slot for slot in w.operands if slot.name != "aiv_subblockid"]
     return rest, "" if len(rest) == len(w.operands) else " [aiv_subblockid(%aiv_subblockid)]"
 
@@ -262,7 +262,7 @@ def _l0_load(w: Written) -> list[str]:
 
 
 def _braces(w: Written) -> list[str]:
-    """Operands in parentheses, before the dictionary; without any no parentheses."""
+    """Returns the operands in parentheses, before the dictionary; without any no parentheses."""
     operands, end = _subblock(w)
     stated = w.spec.typed is None or bool(set(w.spec.typed) & {slot.name for slot in operands})
     names = ", ".join(f"%{slot.name}" for slot in operands)
@@ -355,7 +355,7 @@ _BY_SHAPE: dict[Shape, Callable[[Written], list[str]]] = {
 
 
 def forms(cls: type[PtoOp]) -> list[str]:
-    """The forms of ``cls``, the usual one first and the generic one last.
+    """Returns the forms of ``cls``, the usual one first and the generic one last.
 
     ``T`` is a type, brackets enclose optional parts, ``a|b`` is one of these tokens.
     """
@@ -373,6 +373,6 @@ def forms(cls: type[PtoOp]) -> list[str]:
 
 
 def values_of(cls: type[PtoOp], slot: Slot) -> tuple[str, ...]:
-    """The enumerators of an attribute; empty where it is no enumeration."""
+    """Returns the enumerators of an attribute; empty where it is no enumeration."""
     words = tuple(dict.fromkeys(word for name in slot.kind.enums for word in ENUMS[name].values))
     return words or slot.kind.words

@@ -43,7 +43,7 @@ _ALL_TERMS = "terms"
 
 
 def paths() -> list[str]:
-    """The paths of the generated pages below the folder of the documentation."""
+    """Returns the paths of the generated pages below the folder of the documentation."""
     return [
         *(f"operations/{name}.md" for name in _PAGES),
         *(f"operations/families/{family}.md" for family in TITLES),
@@ -53,7 +53,7 @@ def paths() -> list[str]:
 
 
 def operation_pages() -> dict[str, list[str | dict[str, str]]]:
-    """The pages of each family by its title: the comparison of its operations, then each of them."""
+    """Returns the pages of each family by its title: the comparison of its operations, then each of them."""
     return {
         title: [
             {"Comparison": f"operations/families/{family}.md"},
@@ -64,7 +64,7 @@ def operation_pages() -> dict[str, list[str | dict[str, str]]]:
 
 
 def page_at(path: str) -> str:
-    """The Markdown of one generated page. Raises ``KeyError`` for another path."""
+    """Returns the Markdown of one generated page. Raises ``KeyError`` for another path."""
     name = path.removeprefix("operations/").removesuffix(".md")
     if name in OPS:
         return render(operation_page(name))
@@ -76,13 +76,13 @@ def page_at(path: str) -> str:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Each generated page: its path, and its Markdown."""
+    """Yields each generated page: its path, and its Markdown."""
     for path in paths():
         yield path, page_at(path)
 
 
 def term_file(term: str) -> str:
-    """The file of a term."""
+    """Returns the file of a term."""
     return f"term-{term.replace('.', '-')}.md"
 
 
@@ -162,7 +162,7 @@ if __name__ == "__main__":
 
 
 def render(page: Page) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     lines = ["---", f"title: {json.dumps(page.title)}", "---", "", f"# {html.escape(page.title)}", ""]
     if page.summary:
         lines += [inline(page.summary), ""]
@@ -174,7 +174,7 @@ def render(page: Page) -> str:
 
 
 def inline(text: str) -> str:
-    """A text or cell: code as HTML, so that no character in it has a meaning."""
+    """Returns a text or cell: code as HTML, so that no character in it has a meaning."""
     return "".join(
         f"<code>{_entities(part)}</code>" if is_code else part.replace("<", "&lt;").replace("|", "&#124;")
         for is_code, part in segments(text)

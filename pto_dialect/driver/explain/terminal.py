@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 def render(page: Page) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     lines = [*_paragraph(unmarked(f"{plain(page.title)}: {page.summary}" if page.summary else page.title))]
     for section in page.sections:
         lines += ["", section.title.upper()]
@@ -35,7 +35,7 @@ def _lines(block: Block) -> list[str]:
 
 
 def _folded(line: str) -> list[str]:
-    """A long line in several, the further ones standing further in."""
+    """Returns a long line in several, the further ones standing further in."""
     indent = line[: len(line) - len(line.lstrip())]
     wrapped = textwrap.wrap(
         line, WIDTH - 4, subsequent_indent=f"{indent}    ", break_long_words=False, break_on_hyphens=False
@@ -67,7 +67,8 @@ def _folded_cell(cell: str, width: int) -> list[str]:
 
 
 def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
-    """The width of each column: as wide as its cells, or as its longest word, where all together are too wide."""
+    """Returns the width of each column: as wide as its cells, or as its longest word, where all together are too
+    wide."""
     natural = [max(map(len, column)) for column in columns]
     least = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
     room = WIDTH - 4 - 2 * (len(columns) - 1)

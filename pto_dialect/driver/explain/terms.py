@@ -64,7 +64,7 @@ _TYPES = {
 
 
 def terms() -> dict[str, Maker]:
-    """What makes the page of each term, by its name; names are lower case."""
+    """Returns what makes the page of each term, by its name; names are lower case."""
     found: dict[str, Maker] = {}
     for name, layout in BY_NAME.items():
         found[name.lower()] = lambda name=name, layout=layout: _layout(name, TileLayout(*layout, 512))
@@ -97,7 +97,7 @@ def terms() -> dict[str, Maker]:
 
 
 def _with_key(page: Page, key: str) -> Page:
-    """The page of another term with the key of tile types that has the same name."""
+    """Returns the page of another term with the key of tile types that has the same name."""
     *sections, source = page.sections
     return page._replace(sections=(*sections, key_section(key), source))
 

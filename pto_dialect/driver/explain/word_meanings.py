@@ -141,7 +141,8 @@ _BY_NAME: Final = {name: _rows(text) for names, text in _TEXTS for name in names
 
 
 def word_meanings(cls: type[PtoOp], slot: Slot) -> list[tuple[tuple[str, ...], str]]:
-    """Words that an attribute of ``cls`` may be, and what they mean; words that mean the same stand together."""
+    """Returns the enumerators that an attribute of ``cls`` may be, and what they mean; words that mean the same stand
+    together."""
     values = set(values_of(cls, slot))
     found: list[tuple[tuple[str, ...], str]] = []
     for words, meaning in _BY_NAME.get(slot.name, ()):

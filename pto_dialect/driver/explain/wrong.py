@@ -54,8 +54,8 @@ _SWAPS = (
 
 @cache
 def wrong(example: Example) -> Wrong | None:
-    """The first mistake that an error is reported for, best one of a rule about the operation, or one that names it;
-    ``None`` where nothing that is tried is an error."""
+    """Returns the first mistake that an error is reported for, best one of a rule about the operation, or one that
+    names it; ``None`` where nothing that is tried is an error."""
     own = {REPORTED_AS.get(rule.id, rule.id) for rule in rules_of(example.name)}
     others: dict[tuple[bool, bool], Wrong] = {}
     for statement, text in _mistakes(example):
@@ -101,7 +101,7 @@ def _indent(text: str) -> int:
 
 
 def _changes(rest: str) -> Iterator[tuple[str, str, str]]:
-    """The text after the name with a mistake; where that is a type, the old and the new one."""
+    """Yields the text after the name with a mistake; where that is a type, the old and the new one."""
     for pattern, other in _SWAPS:
         for found in list(re.finditer(pattern, rest))[:3]:
             inside = next((m for m in _TYPE.finditer(rest) if m.start() <= found.start() < m.end()), None)

@@ -59,8 +59,8 @@ def write_launch(launch: Launch, module: ModuleOp, path: str) -> int:
 
 
 def _functions(launch: Launch, module: ModuleOp) -> list[str]:
-    """The function of the request, else the only one, else all that may be meant; of functions that start together
-    the first."""
+    """Returns the function of the request, else the only one, else all that may be meant; of functions that start
+    together the first."""
     if launch.request.entry is not None:
         return [launch.entry(module)]
     return launched_functions(module, launch.request.target) or [launch.entry(module)]
@@ -80,8 +80,8 @@ def _carefully(launch: Launch, module: ModuleOp, name: str, several: bool) -> in
 
 
 def completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str, Given]]:
-    """The arguments of the request, and what is made up for the others. Raises ``Failure`` where nothing lets the
-    function run."""
+    """Returns the arguments of the request, and what is made up for the others. Raises ``Failure`` where nothing lets
+    the function run."""
     request = launch.request
     kernel = launch.kernel(module, name, plain=True)
     try:
@@ -102,7 +102,7 @@ def completed(launch: Launch, module: ModuleOp, name: str) -> Sequence[tuple[str
 
 
 def _shown_anyway(launch: Launch, kernel: Kernel, known: Mapping[str, Any]) -> Sequence[tuple[str, Given]] | None:
-    """The arguments with which a run that fails is recorded or shown; ``None`` where that is not requested."""
+    """Returns the arguments with which a run that fails is recorded or shown; ``None`` where that is not requested."""
     request, sanitizing = launch.request, launch.request.sanitizing
     if sanitizing is None or not (sanitizing.record or sanitizing.html or sanitizing.trace):
         return None

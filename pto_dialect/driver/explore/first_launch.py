@@ -26,12 +26,12 @@ class FirstLaunch:
 
 
 def launch_path(program: str) -> str:
-    """Where the launch file of a program lies by default."""
+    """Returns where the launch file of a program lies by default."""
     return os.path.splitext(program)[0] + SUFFIX
 
 
 def launch_text(item: Input, path: str, launches: Sequence[FirstLaunch], target: str | None, blocks: int) -> str:
-    """The launch file ``path`` for the program ``item``."""
+    """Returns the launch file ``path`` for the program ``item``."""
     program = item.path
     lines = ["# Generated; change it to what is to be run. Keys and values: docs/launch-files.md."]
     if launch_path(os.path.basename(program)) != os.path.basename(path) or len(launches) > 1:

@@ -11,7 +11,7 @@ from .listing import list_functions
 
 
 def launched_functions(module: ModuleOp, target: str | None) -> list[str]:
-    """The only function that may be meant, else all that may be; of functions that start together the first."""
+    """Returns the only function that may be meant, else all that may be; of functions that start together the first."""
     symbols = Symbols(module)
     if not symbols.first:
         return []

@@ -79,7 +79,7 @@ class ListedFunction:
 
 
 def list_functions(module: ModuleOp, target: str | None) -> list[ListedFunction]:
-    """All functions of a module that work-items do not run, in text order."""
+    """Returns all functions of a module that work-items do not run, in text order."""
     symbols = Symbols(module)
     chosen = candidates(module, symbols)
     functions = [op for op in symbols.first.values() if not is_simt_entry(op)]
@@ -119,7 +119,8 @@ def _listed(module: ModuleOp, function: Operation, symbols: Symbols, entry: bool
 
 
 def _directions(function: Operation, program: Program | None, symbols: Symbols) -> list[str]:
-    """What a launch of a function does with each of its arguments: also what starts together with it takes them."""
+    """Returns what a launch of a function does with each of its arguments: also what starts together with it takes
+    them."""
     if program is None:
         return [access_of(value, symbols).direction for value in function.regions[0].blocks[0].args]
     found = directions_of(program)
@@ -156,18 +157,18 @@ def _blocks(program: Program | None, arguments: tuple[ListedArgument, ...]) -> s
 
 
 def show_functions(program: str, module: ModuleOp, target: str | None, form: str) -> str:
-    """The functions of ``program`` as ``text`` or ``json``."""
+    """Returns the functions of ``program`` as ``text`` or ``json``."""
     functions = list_functions(module, target)
     return as_json(program, functions) if form == "json" else as_text(functions)
 
 
 def as_json(program: str, functions: list[ListedFunction]) -> str:
-    """One JSON document."""
+    """Returns one JSON document."""
     return json.dumps({"program": program, "functions": [asdict(one) for one in functions]}, indent=2) + "\n"
 
 
 def as_text(functions: list[ListedFunction]) -> str:
-    """A paragraph for each function."""
+    """Returns a paragraph for each function."""
     return "\n".join(_paragraph(one) for one in functions)
 
 

@@ -22,7 +22,7 @@ from pto_dialect.targets.sync_resources import SyncResources
 
 
 def largest_numbers(kernel: Kernel) -> dict[int, int]:
-    """The largest value that is valid for all uses of an argument, by its position, where the text states one.
+    """Returns the largest value that is valid for all uses of an argument, by its position, where the text states one.
 
     The uses include conversions, calls, and counted loops up to the argument.
     """
@@ -37,7 +37,7 @@ def largest_numbers(kernel: Kernel) -> dict[int, int]:
 
 
 def _bounds(argument: SSAValue, symbols: Symbols, sync: SyncResources) -> Iterator[int]:
-    """The bounds of all uses of an argument."""
+    """Yields the bounds of all uses of an argument."""
     # Values that hold the argument, each with how much smaller than that they are at most.
     waiting = [(argument, 0)]
     seen: set[tuple[SSAValue, int]] = set()
@@ -64,7 +64,7 @@ def _bounds(argument: SSAValue, symbols: Symbols, sync: SyncResources) -> Iterat
 
 
 def _bound(op: PtoOp, operand: str, sync: SyncResources) -> int | None:
-    """The largest number of an operation's operand; ``None`` where it is no such number."""
+    """Returns the largest number of an operation's operand; ``None`` where it is no such number."""
     match op, operand:
         case (SetFlagDynOp() | WaitFlagDynOp(), "event_id") | (EventidArraySetOp(), "value"):
             return sync.flag_ids[1]

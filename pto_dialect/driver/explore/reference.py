@@ -36,7 +36,7 @@ class Reference(NamedTuple):
 
 
 def find_reference(text: str) -> Reference:
-    """The function that ``text`` names. Raises ``BindingError`` where there is none."""
+    """Returns the function that ``text`` names. Raises ``BindingError`` where there is none."""
     place, _, name = text.rpartition(":")
     if not place or not name.isidentifier():
         raise BindingError(f"--reference '{text}' is not written as FILE.py:FUNCTION or MODULE:FUNCTION")
@@ -61,7 +61,7 @@ def _from_file(path: str) -> Any:
 
 
 def wanted_values(reference: Reference, bound: Sequence[Bound], places: Sequence[Place]) -> dict[str, Array]:
-    """The expected values of the results, by name.
+    """Returns the expected values of the results, by name.
 
     The function gets the arguments of the launch by name, those that it has parameters for; arrays are copies with the
     values of the elements. It returns a mapping from names to arrays, one array or a sequence of them for ``places``
@@ -169,7 +169,7 @@ def _distances(got: Array, wanted: Array, fmt: Format) -> Array:
 
 
 def _spread(distances: Array) -> list[str]:
-    """The worst place, and how many elements are how far off."""
+    """Returns the worst place, and how many elements are how far off."""
     finite = np.where(np.isfinite(distances), distances, np.inf)
     worst = np.unravel_index(int(finite.argmax()), finite.shape)
     place = "[" + ", ".join(str(int(index)) for index in worst) + "]"

@@ -81,8 +81,8 @@ class Trial(NamedTuple):
 
 
 def synthesize_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
-    """Values for the arguments of ``kernel`` that are not ``known``, by name, with which it runs; what it prints
-    meanwhile is dropped.
+    """Returns the values for the arguments of ``kernel`` that are not ``known``, by name, with which it runs; what it
+    prints meanwhile is dropped.
 
     ``known`` are the values of the others as the kernel takes them. Raises ``ProgramError`` or ``BindingError`` of the
     first try when none succeeds.
@@ -151,8 +151,8 @@ class Search:
     """Tries that took too long."""
 
     def tries(self, trial: Trial, most: int | None = None) -> bool | None:
-        """Whether the function runs with the arguments of a trial; ``False`` where these have more than ``most``
-        storage units, ``None`` where it fails or takes too long."""
+        """Returns whether the function runs with the arguments of a trial; ``False`` where these have more than
+        ``most`` storage units, ``None`` where it fails or takes too long."""
         if self.ended >= MOST_ENDED:
             return None
         try:
@@ -225,8 +225,8 @@ def _on_chip_units(kernel: Kernel, type_: Attribute) -> int | None:
 
 
 def first_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks: int) -> list[tuple[str, Given]]:
-    """The values that are tried first for the arguments that are not ``known``, with buffers of the bytes that a run
-    accesses before its error. Raises ``ProgramError`` or ``BindingError`` where nothing runs."""
+    """Returns the values that are tried first for the arguments that are not ``known``, with buffers of the bytes that
+    a run accesses before its error. Raises ``ProgramError`` or ``BindingError`` where nothing runs."""
     trial, missing = Trial(NUMBERS[0], INTEGERS[0]), _missing(kernel, known)
     with redirect_stdout(StringIO()):
         sizes = _sizes(kernel, known, missing, trial, blocks, to_error=True)
@@ -234,8 +234,8 @@ def first_arguments(kernel: Kernel, known: Mapping[str, Any], seed: int, blocks:
 
 
 def zeros_of(kernel: Kernel, numbers: Mapping[str, int], blocks: int) -> list[Any]:
-    """The call of ``kernel`` with these ``numbers``, by argument, and zeros in all others: buffers of the bytes that
-    the call touches, and at least ``LEAST_BYTES``. The call need not end well; without ``blocks`` it is not run.
+    """Returns the call of ``kernel`` with these ``numbers``, by argument, and zeros in all others: buffers of the bytes
+    that the call touches, and at least ``LEAST_BYTES``. The call need not end well; without ``blocks`` it is not run.
 
     Raises ``BindingError`` where no array of that size is made, and ``ProgramError`` where nothing runs.
     """
@@ -257,7 +257,7 @@ def zeros_of(kernel: Kernel, numbers: Mapping[str, int], blocks: int) -> list[An
 
 
 def values_of(kernel: Kernel, known: Mapping[str, Any], given: Mapping[str, Given]) -> list[Any]:
-    """What the kernel is called with; known arrays are copied, because a try writes into them."""
+    """Returns what the kernel is called with; known arrays are copied, because a try writes into them."""
     values: list[Any] = []
     for name, type_ in kernel.arguments:
         if name in known:
@@ -300,12 +300,12 @@ def _is_open(type_: Attribute) -> bool:
 
 
 def _number(trial: Trial, most: int | None) -> int:
-    """The number of a trial, or the first of all that is at most ``most``."""
+    """Returns the number of a trial, or the first of all that is at most ``most``."""
     return next(number for number in (trial.number, *NUMBERS) if most is None or number <= max(most, 0))
 
 
 def _given(missing: Missing, trial: Trial, seed: int, size: int | None) -> Given:
-    """A value for an argument; ``size`` is that of a pointer's buffer in storage units."""
+    """Returns a value for an argument; ``size`` is that of a pointer's buffer in storage units."""
     type_ = missing.type
     if trial.alone not in (-1, missing.position):
         trial = trial._replace(number=1)

@@ -29,12 +29,12 @@ class Apart(NamedTuple):
     after: int
 
     def has(self, diagnostic: Diagnostic) -> bool:
-        """Whether a diagnostic is about the function, which may have been edited."""
+        """Returns whether a diagnostic is about the function, which may have been edited."""
         span = diagnostic.span
         return span is not None and self.before <= span.start <= len(span.source.text) - self.after
 
     def function(self, edited: str) -> str | None:
-        """The function in a text that was edited; ``None`` where something around it was edited as well."""
+        """Returns the function in a text that was edited; ``None`` where something around it was edited as well."""
         before, after = self.text[: self.before], self.text[len(self.text) - self.after :]
         if len(edited) < self.before + self.after or not (edited.startswith(before) and edited.endswith(after)):
             return None
@@ -58,7 +58,7 @@ class Functions:
                     self.reported.setdefault(number, []).append(diagnostic)
 
     def apart(self, number: int) -> Apart:
-        """A function with the frame and the functions that it names, and those that these name."""
+        """Returns a function with the frame and the functions that it names, and those that these name."""
         frame, text, last = self.pieces.frame, "", 0
         before = 0
         for one in self._named_by(number):
@@ -85,13 +85,14 @@ class Functions:
         return sorted(reached)
 
     def is_same_report(self, number: int, apart: Apart, found: Sequence[Diagnostic]) -> bool:
-        """Whether ``found``, reported for the separate function, is what is reported for it in the whole text."""
+        """Returns whether ``found``, reported for the separate function, is what is reported for it in the whole
+        text."""
         start = self.pieces.functions[number][0]
         here = sorted(map(repr, (_words(one, start) for one in self.reported[number])))
         return here == sorted(map(repr, (_words(one, apart.before) for one in found if apart.has(one))))
 
     def with_texts(self, new: dict[int, str]) -> str:
-        """The whole text with other functions."""
+        """Returns the whole text with other functions."""
         text, last = "", 0
         for number in sorted(new):
             start, end = self.pieces.functions[number]
@@ -101,7 +102,7 @@ class Functions:
 
 
 def functions(text: str, found: Sequence[Diagnostic]) -> Functions | None:
-    """The functions of a text that can be fixed one by one; ``None`` where it has one function only."""
+    """Returns the functions of a text that can be fixed one by one; ``None`` where it has one function only."""
     pieces = split(text)
     return None if pieces is None or len(pieces.functions) < 2 else Functions(pieces, found)
 

@@ -25,7 +25,8 @@ class FileFixed(NamedTuple):
 
 
 def fixed_file(text: str, name: str, options: Options, *, unsafe: bool = False) -> FileFixed:
-    """``text`` with the fixes of what checking it with ``options`` finds, those that are guesses where ``unsafe``.
+    """Returns ``text`` with the fixes of what checking it with ``options`` finds, those that are guesses where
+    ``unsafe``.
 
     Comments and layout stay, and so do ends of lines. Programs with ``expected-error`` comments, which are wrong on
     purpose, stay as they are.

@@ -29,7 +29,7 @@ def checker(name: str, options: Options) -> Check:
 
 
 def with_fixes(found: Sequence[Diagnostic], options: Options) -> tuple[Diagnostic, ...]:
-    """``found`` with fixes that were tried; ``options`` are those with which it was found."""
+    """Returns ``found`` with fixes that were tried; ``options`` are those with which it was found."""
     if options.verify_diagnostics:
         return tuple(found)
     sources: dict[SourceFile, list[Diagnostic]] = {}

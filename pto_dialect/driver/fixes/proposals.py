@@ -28,7 +28,8 @@ _MOST = 24
 
 
 def proposals(diagnostic: Diagnostic) -> list[Fix]:
-    """The changes of the text that ``diagnostic`` brings or that its remedies make, the likeliest first; not tried."""
+    """Returns the changes of the text that ``diagnostic`` brings or that its remedies make, the likeliest first; not
+    tried."""
     span = diagnostic.span
     if span is None:
         return []
@@ -48,7 +49,7 @@ def proposals(diagnostic: Diagnostic) -> list[Fix]:
 
 
 def types_of_values(source: SourceFile) -> dict[str, str]:
-    """The types of values by their names with ``%``; of values of one name those of the last."""
+    """Returns the types of values by their names with ``%``; of values of one name those of the last."""
     module = parse_program(source, DiagnosticEngine())
     found: dict[str, str] = {}
     if module is None:

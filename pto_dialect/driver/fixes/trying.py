@@ -52,7 +52,7 @@ class Budget:
 
 
 def score(found: Sequence[Diagnostic]) -> tuple[int, int, int]:
-    """Numbers of errors, warnings and remarks."""
+    """Returns the numbers of errors, warnings and remarks."""
     numbers = [sum(diag.severity is severity for diag in found) for severity in Severity]
     return numbers[Severity.ERROR], numbers[Severity.WARNING], numbers[Severity.INFO]
 
@@ -65,7 +65,8 @@ def helpful(
     *,
     unsafe: bool = True,
 ) -> list[Tried]:
-    """The fixes of ``diagnostic``, one of ``before``, with which less is found than before; the best is the first.
+    """Returns the fixes of ``diagnostic``, one of ``before``, with which less is found than before; the best is the
+    first.
 
     Where several are equally good, none of them is safe. ``budget`` limits the checks; guesses are tried if ``unsafe``.
     """
@@ -124,7 +125,7 @@ def _helpful(
 
 
 def _change(old: str, new: str) -> Edit:
-    """The one edit that makes ``new`` of ``old``."""
+    """Returns the one edit that makes ``new`` of ``old``."""
     start = 0
     least = min(len(old), len(new))
     while start < least and old[start] == new[start]:
@@ -136,7 +137,7 @@ def _change(old: str, new: str) -> Edit:
 
 
 def offered(found: Sequence[Diagnostic], check: Check) -> list[Diagnostic]:
-    """``found``, all in one text, with those fixes that help, the likeliest first.
+    """Returns ``found``, all in one text, with those fixes that help, the likeliest first.
 
     In a long text with many mistakes the last ones may remain without.
     """
@@ -171,7 +172,7 @@ class Fixed(NamedTuple):
 
 
 def fixed(text: str, check: Check, *, unsafe: bool = False, most: int = 500) -> Fixed:
-    """``text`` with the fixes of all diagnostics that have one, repeated until none helps any more.
+    """Returns ``text`` with the fixes of all diagnostics that have one, repeated until none helps any more.
 
     Fixes that are not safe are made only where ``unsafe``. At most ``most`` are made.
     """
@@ -196,7 +197,7 @@ def _key(text: str, diagnostic: Diagnostic) -> Key:
 def _function_by_function(
     text: str, found: Sequence[Diagnostic], check: Check, unsafe: bool, most: int
 ) -> tuple[Fixed, set[Key]] | None:
-    """``text`` with fixes of functions that can be fixed separately, and what is not tried again.
+    """Returns ``text`` with fixes of functions that can be fixed separately, and what is not tried again.
 
     ``None`` where there are no such functions, and where the whole text is not better by all of it.
     """
@@ -244,7 +245,8 @@ def _fixed(
     hopeless: set[Key] | None = None,
     inside: apart.Inside = lambda _: True,
 ) -> Fixed:
-    """``text`` with diagnostics ``found``, with at most ``most`` fixes of what is ``inside`` and not ``hopeless``."""
+    """Returns ``text`` with diagnostics ``found``, with at most ``most`` fixes of what is ``inside`` and not
+    ``hopeless``."""
     applied: list[Made] = []
     hopeless = set() if hopeless is None else hopeless
     if len(found) > _TOGETHER and most > 0:

@@ -37,7 +37,8 @@ Place = Callable[[Table, str, str], str]
 
 
 def read_keys(around: Sequence[Table], place: Place) -> CppKeys:
-    """What the tables ``around`` a launch say, the outermost first; an inner definition replaces an outer one."""
+    """Returns what the tables ``around`` a launch say, the outermost first; an inner definition replaces an outer
+    one."""
     defines: dict[str, str] = {}
     includes: list[str] = []
     for table in around:
@@ -68,7 +69,7 @@ def _definition(entries: Table, name: str) -> str:
 
 
 def cpp_input(program: str, entry: str | None, keys: CppKeys, command: CppCommand) -> Input:
-    """The input of a program; a C++ kernel is compiled as launch file and command line say."""
+    """Returns the input of a program; a C++ kernel is compiled as launch file and command line say."""
     item = Input(program, program, program)
     if not item.is_cpp:
         return item

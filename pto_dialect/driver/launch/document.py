@@ -67,11 +67,11 @@ class Document:
         return Diagnostic("", Severity.ERROR, text, Span(self.source, offset, offset))
 
     def error(self, key: Key, message: str, help: str | None = None, rule: str = "") -> LaunchError:
-        """The error ``message`` about ``key``; ``rule`` where the catalogue has one for it."""
+        """Returns the error ``message`` about ``key``; ``rule`` where the catalogue has one for it."""
         return LaunchError(Diagnostic(rule, Severity.ERROR, message, self.span(key), help=help))
 
     def span(self, key: Key) -> Span:
-        """Where ``key`` stands, or the nearest table around it."""
+        """Returns where ``key`` stands, or the nearest table around it."""
         if self._places is None:
             self._places = dict(self._scan())
         while key and key not in self._places:
@@ -118,7 +118,7 @@ def _parts(dotted: str) -> Key:
 
 
 def _numbered(path: Key, counts: dict[Key, int]) -> Key:
-    """``path`` with the index of the last table after each array of tables on it."""
+    """Returns ``path`` with the index of the last table after each array of tables on it."""
     result: Key = ()
     for part in path[:-1]:
         result = (*result, part)
@@ -128,7 +128,7 @@ def _numbered(path: Key, counts: dict[Key, int]) -> Key:
 
 
 def key_text(key: Key) -> str:
-    """``launch[1].arguments.x``, tables of an array counted from 1."""
+    """Returns ``launch[1].arguments.x``, tables of an array counted from 1."""
     text = ""
     for part in key:
         text += f"[{part + 1}]" if isinstance(part, int) else f"{'.' if text else ''}{part}"
@@ -157,7 +157,7 @@ class Table:
                 self.fail(name, f"unknown key; {nearest_or(name, names, listed)}")
 
     def text(self, name: str, choices: Iterable[str] = ()) -> str | None:
-        """A string, one of ``choices`` if there are some; ``None`` when it is not given."""
+        """Returns a string, one of ``choices`` if there are some; ``None`` when it is not given."""
         value = self.content.get(name)
         if value is None:
             return None
@@ -169,7 +169,7 @@ class Table:
         return value
 
     def count(self, name: str, most: int) -> int | None:
-        """An integer from 1 to ``most``; ``None`` when it is not given."""
+        """Returns an integer from 1 to ``most``; ``None`` when it is not given."""
         value = self.content.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             self.fail(name, f"expected a positive number, found {_shown(value)}")
@@ -178,7 +178,7 @@ class Table:
         return value
 
     def tolerance(self, name: str) -> float | None:
-        """A number from 0; ``None`` when it is not given."""
+        """Returns a number from 0; ``None`` when it is not given."""
         value = self.content.get(name)
         if value is None:
             return None
@@ -187,14 +187,14 @@ class Table:
         return float(value)
 
     def flag(self, name: str, default: bool) -> bool:
-        """A boolean."""
+        """Returns a boolean."""
         value = self.content.get(name, default)
         if not isinstance(value, bool):
             self.fail(name, f"expected true or false, found {_shown(value)}")
         return value
 
     def extents(self, name: str) -> tuple[int, ...] | None:
-        """An array of positive integers; ``None`` when it is not given."""
+        """Returns an array of positive integers; ``None`` when it is not given."""
         value = self.content.get(name)
         if value is None:
             return None
@@ -203,21 +203,21 @@ class Table:
         return tuple(value)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """An array of strings, empty when it is not given."""
+        """Returns an array of strings, empty when it is not given."""
         value = self.content.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             self.fail(name, f"expected an array of strings, found {_shown(value)}")
         return tuple(value)
 
     def table(self, name: str) -> Table:
-        """A table, empty when it is not given."""
+        """Returns a table, empty when it is not given."""
         value = self.content.get(name, {})
         if not isinstance(value, dict):
             self.fail(name, f"expected a table, found {_shown(value)}")
         return Table(self.document, (*self.key, name), value)
 
     def tables(self, name: str) -> list[Table]:
-        """An array of tables, empty when it is not given."""
+        """Returns an array of tables, empty when it is not given."""
         value = self.content.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             self.fail(name, f"expected tables, each under a line [[{_header((*self.key, name))}]]")

@@ -30,7 +30,8 @@ Value = Callable[[str, Sequence[tuple[str, Attribute]], str, Argument], Given | 
 
 
 def group_of(document: Document, step: Step, launch: Launch, modules: Sequence[ModuleOp]) -> Group:
-    """The functions of a launch, whose programs are ``modules`` in their order, verified together if they are several.
+    """Returns the functions of a launch, whose programs are ``modules`` in their order, verified together if they are
+    several.
 
     Raises ``LaunchError`` for functions that cannot start together, ``Failure`` for programs that are wrong.
     """
@@ -61,7 +62,7 @@ def _part_key(step: Step, error: BindingError) -> Key:
 
 
 def kernel_of(document: Document, step: Step, launch: Launch, group: Group) -> Kernel:
-    """The compiled group. Raises ``LaunchError`` for functions of different chips."""
+    """Returns the compiled group. Raises ``LaunchError`` for functions of different chips."""
     try:
         return launch.kernel(group.module, group.name, group)
     except BindingError as error:
@@ -71,7 +72,7 @@ def kernel_of(document: Document, step: Step, launch: Launch, group: Group) -> K
 def group_arguments(
     document: Document, step: Step, group: Group, value: Value, budget: MemoryBudget
 ) -> tuple[list[tuple[str, Given | Held]], dict[str, Key]]:
-    """The values of the arguments of a launch by their names in the kernel, and their source locations.
+    """Returns the values of the arguments of a launch by their names in the kernel, and their source locations.
 
     A value of the launch is passed to every function with an argument of the name, and is one memory for all of them; a
     value in the table of a function is for that function alone. Raises ``LaunchError``.
@@ -125,7 +126,7 @@ def _shared(
 def _own(
     document: Document, start: Start, part: Part, value: Value, keys: dict[str, Key]
 ) -> list[tuple[str, Given | Held]]:
-    """What the table of one function gives; ``keys`` are the names that have a value, and are added to."""
+    """Returns what the table of one function gives; ``keys`` are the names that have a value, and are added to."""
     names = [name for name, _ in start.arguments]
     found: list[tuple[str, Given | Held]] = []
     for asked, argument in part.arguments.items():

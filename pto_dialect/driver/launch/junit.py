@@ -15,7 +15,8 @@ _UNSPEAKABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def junit_xml(results: Sequence[FileResult]) -> str:
-    """One test case for each launch file: a program or result that is wrong is a failure, a wrong file an error."""
+    """Returns one test case for each launch file: a program or result that is wrong is a failure, a wrong file an
+    error."""
     failures = sum(result.code == WRONG_PROGRAM for result in results)
     errors = sum(result.code not in (OK, WRONG_PROGRAM) for result in results)
     numbers = {

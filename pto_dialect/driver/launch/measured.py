@@ -15,7 +15,7 @@ from .prepared import Prepared
 
 
 def wants_results(plan: Plan) -> bool:
-    """Whether later launches, expectations or files need what the launches compute."""
+    """Returns whether later launches, expectations or files need what the launches compute."""
     given = [one.value for step in plan.steps for one in step.values] + [one.value for one in plan.buffers.values()]
     written = any(isinstance(one, Given) and one.write_back for one in given)
     stated = plan.expect or plan.outputs or any(step.expect or step.outputs for step in plan.steps)
@@ -23,7 +23,8 @@ def wants_results(plan: Plan) -> bool:
 
 
 def originals_of(one: Prepared) -> list[Bound]:
-    """Copies of the arguments before the run, for the changes that are tried after it; empty where none is."""
+    """Returns the copies of the arguments before the run, for the changes that are tried after it; empty where none
+    is."""
     request = one.launch.request
     if request.cycles is None or not request.advice or _not_tried(one) is not None:
         return []
@@ -41,7 +42,7 @@ def measure(one: Prepared, originals: Sequence[Bound], returned: list[Any]) -> N
 
 
 def document_of(launches: Sequence[Prepared], form: str) -> str:
-    """The times of all launches as ``text`` or ``json``."""
+    """Returns the times of all launches as ``text`` or ``json``."""
     from ..cycle_text import document  # deferred: start-up
 
     return document([one.launch.timed for one in launches if one.launch.timed is not None], form)

@@ -26,7 +26,7 @@ class Folder:
         self.allow_outside = allow_outside
 
     def resolve(self, path: str) -> str:
-        """``path`` as it is from the current folder. Raises ``PathError``."""
+        """Returns ``path`` as it is from the current folder. Raises ``PathError``."""
         if "\0" in path:
             raise PathError("a path has no NUL character")
         found = os.path.join(self.path, path)

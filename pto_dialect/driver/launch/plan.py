@@ -160,7 +160,7 @@ class Plan:
     windows: Mapping[str, Buffer] = field(default_factory=dict)
 
     def inputs(self) -> list[str]:
-        """The programs and files that the launches read."""
+        """Returns the programs and files that the launches read."""
         arguments = [one.value for step in self.steps for one in step.values]
         given = [*arguments, *(buffer.value for one in (self.buffers, self.windows) for buffer in one.values())]
         contents: list[object] = [one.stored for one in given if isinstance(one, Given)]
@@ -171,8 +171,8 @@ class Plan:
 
 
 def read_plan(path: str, allow_outside: bool = False) -> Plan:
-    """The plan in file ``path``; paths in it count from its folder, and lie in it unless ``allow_outside``. Where the
-    file has ranks it is that of rank 0.
+    """Returns the plan in file ``path``; paths in it count from its folder, and lie in it unless ``allow_outside``.
+    Where the file has ranks it is that of rank 0.
 
     Raises :class:`LaunchError` for what is no launch file, ``OSError`` for an unreadable one.
     """
@@ -180,7 +180,7 @@ def read_plan(path: str, allow_outside: bool = False) -> Plan:
 
 
 def read_plans(path: str, allow_outside: bool = False, ranks: int | None = None) -> list[Plan]:
-    """The same for each rank; ``ranks`` prevails over the number that the file says."""
+    """Returns the same for each rank; ``ranks`` prevails over the number that the file says."""
     with open(path, "rb") as stream:
         data = stream.read()
     text = data.decode("utf-8-sig", "replace")
@@ -189,7 +189,7 @@ def read_plans(path: str, allow_outside: bool = False, ranks: int | None = None)
 
 
 def plans_of(document: Document, folder: Folder, program: str | None, ranks: int | None = None) -> list[Plan]:
-    """The plans in a document, one for each rank; raises :class:`LaunchError`."""
+    """Returns the plans in a document, one for each rank; raises :class:`LaunchError`."""
     top = Table(document, (), document.content)
     count = top.count("ranks", MOST_RANKS)
     count = ranks or count
@@ -202,7 +202,8 @@ def plans_of(document: Document, folder: Folder, program: str | None, ranks: int
 
 
 def default_program(path: str) -> str | None:
-    """The program beside the launch file ``path``, which has its name; a C++ kernel only where there is no other."""
+    """Returns the program beside the launch file ``path``, which has its name; a C++ kernel only where there is no
+    other."""
     stem = os.path.basename(path).removesuffix(SUFFIX)
     if not stem or not path.endswith(SUFFIX):
         return None
@@ -271,14 +272,14 @@ class _Reader:
         return plan
 
     def release(self, top: Table) -> str | None:
-        """The release of the reference that the programs are made for."""
+        """Returns the release of the reference that the programs are made for."""
         text = top.text("reference-release")
         if text is not None and release_named(text) is None:
             top.fail("reference-release", unknown_release(text))
         return text
 
     def buffers(self, entries: Table) -> dict[str, Buffer]:
-        """The buffers of a table."""
+        """Returns the buffers of a table."""
         return {name: Buffer(self.given(entries, name), (*entries.key, name)) for name in entries.content}
 
     def step(self, table: Table, buffers: Mapping[str, Buffer]) -> Step:
@@ -308,21 +309,21 @@ class _Reader:
         )
 
     def task(self, table: Table) -> TaskFacts:
-        """What a launch is among tasks."""
+        """Returns what a launch is among tasks."""
         name = table.text("name") or f"task{int(table.key[1]) + 1}"
         directions = table.table("directions")
         stated = {one: directions.text(one, DIRECTIONS) or "none" for one in directions.content}
         return TaskFacts(name, table.texts("after"), {one.removeprefix("%"): word for one, word in stated.items()})
 
     def order(self) -> str:
-        """The order of tasks."""
+        """Returns the order of tasks."""
         text = self.top.text("order") or "submitted"
         if not _ORDER.fullmatch(text):
             self.top.fail("order", f"'{text}' is no order of tasks, expected submitted or random:SEED")
         return text
 
     def part(self, table: Table, launch: Table, buffers: tuple[str, ...]) -> Part:
-        """One function of the group of ``launch``."""
+        """Returns one function of the group of ``launch``."""
         table.only(_PART)
         return Part(
             table.key,
@@ -333,7 +334,8 @@ class _Reader:
         )
 
     def blocks_of(self, parts: Sequence[Table], blocks: int | None) -> int | None:
-        """How many blocks a launch has; functions of a group that say it themselves have the same number of them."""
+        """Returns how many blocks a launch has; functions of a group that say it themselves have the same number of
+        them."""
         for part in parts:
             own = part.count("blocks", MOST_BLOCKS)
             if own is not None and blocks is not None and own != blocks:
@@ -342,7 +344,7 @@ class _Reader:
         return blocks
 
     def program_of(self, table: Table, outer: Table | None = None) -> str:
-        """The path of the program that ``table``, or one around it, names."""
+        """Returns the path of the program that ``table``, or one around it, names."""
         around = [table, *([outer] if outer is not None else []), self.top]
         where = next((one for one in around if "program" in one.content), self.top)
         program = where.text("program") or self.program
@@ -353,7 +355,7 @@ class _Reader:
         return self.path(where, "program", program)
 
     def own(self, table: Table) -> Table:
-        """The table with what it says about this rank alone."""
+        """Returns the table with what it says about this rank alone."""
         if self.rank is None or _RANK not in table.content:
             return table
         entries = table.table(_RANK)
@@ -369,7 +371,7 @@ class _Reader:
         return Table(table.document, table.key, merged)
 
     def arguments(self, table: Table, buffers: tuple[str, ...]) -> dict[str, Argument]:
-        """The values of a table; words in ``buffers`` are shared buffers."""
+        """Returns the values of a table; words in ``buffers`` are shared buffers."""
         found: dict[str, Argument] = {}
         for name, value in table.content.items():
             key = (*table.key, name)
@@ -380,7 +382,7 @@ class _Reader:
         return found
 
     def argument(self, table: Table, name: str) -> Given | Window | RankContext:
-        """The value of key ``name``, which may be a keyword for ranks."""
+        """Returns the value of key ``name``, which may be a keyword for ranks."""
         value = table.content[name]
         if self.rank is None or not isinstance(value, str):
             return self.given(table, name)
@@ -391,7 +393,7 @@ class _Reader:
         return self.placed_given(table, name, found) if isinstance(found, Given) else found
 
     def given(self, table: Table, name: str) -> Given:
-        """The value of key ``name`` as ``--arg`` takes it, or a number."""
+        """Returns the value of key ``name`` as ``--arg`` takes it, or a number."""
         value = table.content[name]
         try:
             parse = parse_given if self.rank is None else self.rank.given
@@ -401,7 +403,7 @@ class _Reader:
         return self.placed_given(table, name, given)
 
     def placed_given(self, table: Table, name: str, given: Given) -> Given:
-        """A file by the path from here instead of the path from the launch file."""
+        """Returns a file by the path from here instead of the path from the launch file."""
         stored = given.stored
         return given if stored is None else given.at(self.path(table, name, stored.path))
 
@@ -453,7 +455,7 @@ class _Reader:
         return found
 
     def placed(self, table: Table, name: str, content: Content) -> Content:
-        """A file by the path from here instead of the path from the launch file."""
+        """Returns a file by the path from here instead of the path from the launch file."""
         if isinstance(content, Split) and isinstance(content.whole, Stored):
             return content._replace(whole=content.whole._replace(path=self.path(table, name, content.whole.path)))
         if isinstance(content, Stored):
@@ -461,7 +463,7 @@ class _Reader:
         return content
 
     def path(self, table: Table, name: str, path: str) -> str:
-        """The path from here of the file that key ``name`` names."""
+        """Returns the path from here of the file that key ``name`` names."""
         try:
             return self.folder.resolve(path)
         except PathError as error:
@@ -477,7 +479,7 @@ class _Reader:
 
 
 def _plain(table: Table, name: str, taken: Mapping[str, object]) -> str:
-    """The key ``name`` without its ``%``; an argument or result has one value."""
+    """Returns the key ``name`` without its ``%``; an argument or result has one value."""
     plain = name.removeprefix("%")
     if plain in taken:
         table.fail(name, f"{plain} is given twice, with % and without")

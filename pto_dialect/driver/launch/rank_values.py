@@ -47,11 +47,11 @@ class RankText(NamedTuple):
     ranks: int
 
     def expand(self, text: str) -> str:
-        """``text`` with the number of the rank for ``{rank}`` and how many there are for ``{ranks}``."""
+        """Returns ``text`` with the number of the rank for ``{rank}`` and how many there are for ``{ranks}``."""
         return text.replace("{rank}", str(self.number)).replace("{ranks}", str(self.ranks))
 
     def argument(self, text: str, windows: Collection[str]) -> Given | Window | RankContext:
-        """The value of an argument. Raises ``ValueTextError``."""
+        """Returns the value of an argument. Raises ``ValueTextError``."""
         if text in (RANK, RANKS):
             return Given(Number(self.number if text == RANK else self.ranks, text))
         if text == CONTEXT:
@@ -74,11 +74,12 @@ class RankText(NamedTuple):
         return number
 
     def given(self, text: str) -> Given:
-        """A value as ``--arg`` takes it, with the keywords for ranks. Raises ``ValueTextError``."""
+        """Returns a value as ``--arg`` takes it, with the keywords for ranks. Raises ``ValueTextError``."""
         return Given(self.content(text)) if text.startswith(_SPLIT) else parse_given(self.expand(text))
 
     def content(self, text: str) -> Content:
-        """A number, a file or generated elements; with ``split:`` the part of this rank. Raises ``ValueTextError``."""
+        """Returns a number, a file or generated elements; with ``split:`` the part of this rank. Raises
+        ``ValueTextError``."""
         if text in (RANK, RANKS):
             return Number(self.number if text == RANK else self.ranks, text)
         if not text.startswith(_SPLIT):

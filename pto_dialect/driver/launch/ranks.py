@@ -56,11 +56,11 @@ class _RankLaunch(Launch):
         self.world = world
 
     def instrumented(self, kernel: Kernel) -> InstrumentedKernel:
-        """The instrumented kernel that runs instead of ``kernel``."""
+        """Returns the instrumented kernel that runs instead of ``kernel``."""
         return super().instrumented(kernel.ones[0].kernel if isinstance(kernel, _Together) else kernel)
 
     def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
-        """The compiled entry function or group; reports no errors."""
+        """Returns the compiled entry function or group; reports no errors."""
         request = self.request
         if request.sanitizing is None:
             return super().compiled(module, entry, group)
@@ -93,7 +93,7 @@ class _RankSession(Session):
         return _RankLaunch(item, request, self.streams, self.world)
 
     def kernel(self, step: Step, launch: Launch) -> Kernel:
-        """The compiled entry of a launch, which is the same on all ranks where it is kept."""
+        """Returns the compiled entry of a launch, which is the same on all ranks where it is kept."""
         if self.settings.scalar_cache:
             raise self.fail(
                 step.key, ValueError("the data caches of ranks are not modelled"), "leave --scalar-cache out"
@@ -111,7 +111,7 @@ class _RankSession(Session):
         return self.world.windows[value.name, value.rank]
 
     def read_windows(self) -> dict[str, Held]:
-        """What the windows of this rank hold at first."""
+        """Returns what the windows of this rank hold at first."""
         found: dict[str, Held] = {}
         for name, one in self.plan.windows.items():
             try:
@@ -143,7 +143,7 @@ class _World:
         self.memory = self._memory()
 
     def _memory(self) -> World:
-        """The windows, filled with what the launch file says."""
+        """Returns the windows, filled with what the launch file says."""
         contents = [session.read_windows() for session in self.sessions]
         first = contents[0]
         for rank, held in enumerate(contents):
@@ -182,7 +182,7 @@ class _World:
         return WRONG_PROGRAM if mismatches else OK
 
     def copies(self, rank: int, one: Prepared) -> list[Array | None] | None:
-        """The buffers of a rank before the run; what its peers have is shown with them."""
+        """Returns the buffers of a rank before the run; what its peers have is shown with them."""
         before = one.launch.copies(one.bound)
         if before is None:
             return None
@@ -228,7 +228,7 @@ class _Together:
         return getattr(self.ones[0].kernel, name)
 
     def run(self, values: Sequence[Any], blocks: int, jobs: int) -> list[Any]:
-        """What the entries return, a list for each rank."""
+        """Returns what the entries return, a list for each rank."""
         parts = [Part(one.kernel, [bound.launched for bound in one.bound], one.step.blocks) for one in self.ones]
         memory = self.world.memory
         if self.world.settings.sanitizing is not None:

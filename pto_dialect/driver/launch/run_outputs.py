@@ -27,12 +27,12 @@ _FILES = ("record", "html", "trace", "report")
 
 
 def has_run_output(request: Sanitizing | None) -> bool:
-    """True where each launch is to leave a recording or a page."""
+    """Returns True where each launch is to leave a recording or a page."""
     return request is not None and (request.record is not None or request.html is not None)
 
 
 def is_observed(request: Sanitizing | None) -> bool:
-    """True where each launch of one rank needs a kernel of its own, which retains what its run has left."""
+    """Returns True where each launch of one rank needs a kernel of its own, which retains what its run has left."""
     timed = request is not None and (request.trace is not None or request.cycles is not None)
     return timed or has_run_output(request)
 
@@ -58,20 +58,20 @@ def check_run_outputs(plans: Sequence[Plan], request: Sanitizing | None) -> str 
 
 
 def _functions(step: Step) -> list[tuple[str, str | None]]:
-    """The programs of a launch, with the functions that it names."""
+    """Returns the programs of a launch, with the functions that it names."""
     parts = step.group or (step,)
     return [(os.path.realpath(part.program), part.entry) for part in parts]
 
 
 def _functions_text(step: Step) -> str:
-    """The same for messages."""
+    """Returns the same for messages."""
     parts = step.group or (step,)
     return ", ".join(part.program if part.entry is None else f"{part.entry} of {part.program}" for part in parts)
 
 
 def numbered_outputs(request: Sanitizing | None, number: int, count: int) -> Sanitizing | None:
-    """The outputs requested of run ``number`` of ``count``, of the launches of a file or of functions one after the
-    other: with several, names of files include its number."""
+    """Returns the outputs requested of run ``number`` of ``count``, of the launches of a file or of functions one after
+    the other: with several, names of files include its number."""
     if request is None or count < 2:
         return request
     paths = {name: _numbered(getattr(request, name), number) for name in _FILES}
@@ -79,7 +79,7 @@ def numbered_outputs(request: Sanitizing | None, number: int, count: int) -> San
 
 
 def outputs_of_ranks(request: Sanitizing | None, scratch: str) -> Sanitizing | None:
-    """The outputs requested of a launch on several ranks: its page is made from its recording, in the folder
+    """Returns the outputs requested of a launch on several ranks: its page is made from its recording, in the folder
     ``scratch`` if the recording was not requested."""
     if request is None or request.html is None:
         return request

@@ -98,7 +98,8 @@ def run_plan(plan: Plan, settings: Settings, streams: Streams, programs: dict[st
 
 
 def reported(run: Callable[[], int], settings: Settings, streams: Streams) -> int:
-    """The result of ``run`` within its time limit; what stops it goes to ``streams`` and is a result of its own."""
+    """Returns the result of ``run`` within its time limit; what stops it goes to ``streams`` and is a result of its
+    own."""
     try:
         with np.errstate(all="ignore"), deadline(settings.timeout):
             return run()
@@ -159,7 +160,7 @@ class Session:
         return WRONG_PROGRAM if mismatches else OK
 
     def tasks(self, prepared: list[Prepared]) -> TaskRun | None:
-        """The order of launches that are tasks."""
+        """Returns the order of launches that are tasks."""
         if self.plan.steps[0].task is None:
             return None
         from .tasks import TaskRun  # deferred: start-up
@@ -167,7 +168,7 @@ class Session:
         return TaskRun(self.plan, prepared)
 
     def prepare_all(self) -> list[Prepared]:
-        """All launches, ready to run, and what the buffers should hold at the end."""
+        """Returns all launches, ready to run, and what the buffers should hold at the end."""
         plan = self.plan
         prepared = [self.prepare(step) for step in plan.steps]
         self.check_buffers()
@@ -237,15 +238,15 @@ class Session:
         return Prepared(step, launch, kernel, bound, places, expected, outputs)
 
     def launch(self, item: Input, request: Request) -> Launch:
-        """The steps of a launch."""
+        """Returns the steps of a launch."""
         return Launch(item, request, self.streams)
 
     def fill(self) -> Any:
-        """What on-chip memory holds at first."""
+        """Returns what on-chip memory holds at first."""
         return self.settings.fill or self.plan.fill or ("zero" if self.settings.sanitizing is None else "poison")
 
     def kernel(self, step: Step, launch: Launch) -> Kernel:
-        """The compiled entry of a launch; programs and kernels of earlier launches are used again."""
+        """Returns the compiled entry of a launch; programs and kernels of earlier launches are used again."""
         if step.group:
             return self.group_kernel(step, launch)
         path = self.path_of(launch.item)
@@ -260,7 +261,7 @@ class Session:
         return self.kernels[path, entry]
 
     def group_kernel(self, step: Step, launch: Launch) -> Kernel:
-        """The compiled functions of a group; those of an earlier launch are used again."""
+        """Returns the compiled functions of a group; those of an earlier launch are used again."""
         from .groups import group_of, kernel_of  # deferred: start-up
 
         inputs = [self.input_of(part.program, part.entry, step) for part in step.group]
@@ -275,11 +276,11 @@ class Session:
         return self.kernels[key]
 
     def input_of(self, program: str, entry: str | None, step: Step) -> Input:
-        """A program of a launch, and how it is compiled."""
+        """Returns a program of a launch, and how it is compiled."""
         return cpp_input(program, entry, step.cpp, self.settings.cpp)
 
     def path_of(self, item: Input) -> str:
-        """What a program is known by: its path, how it is compiled, and the release that it is read for."""
+        """Returns what a program is known by: its path, how it is compiled, and the release that it is read for."""
         release = self.settings.release or self.plan.release
         compiled = f"\0{item.cpp}" if item.cpp is not None else ""
         return os.path.realpath(item.path) + compiled + (f"\0{release}" if release else "")
@@ -295,7 +296,7 @@ class Session:
         known[path] = Launch(item, launch.request, self.streams).module(verified)
 
     def arguments(self, step: Step, kernel: Kernel) -> tuple[list[tuple[str, Given | Held]], dict[str, Key]]:
-        """The values of the arguments of a launch, and where those of a group stand."""
+        """Returns the values of the arguments of a launch, and where those of a group stand."""
         if kernel.group is None:
             return [
                 (name, self.value(kernel.entry, kernel.arguments, name, one)) for name, one in step.arguments.items()
@@ -307,8 +308,8 @@ class Session:
     def value(
         self, function: str, arguments: Sequence[tuple[str, Attribute]], name: str, argument: Argument
     ) -> Given | Held:
-        """The value of an argument among the ``arguments`` of ``function``; a shared buffer is read when the first
-        launch needs it."""
+        """Returns the value of an argument among the ``arguments`` of ``function``; a shared buffer is read when the
+        first launch needs it."""
         if isinstance(argument.value, Window | RankContext):
             return self.of_ranks(argument.value)
         if not isinstance(argument.value, BufferName):
@@ -326,7 +327,7 @@ class Session:
         return self.held[buffer]
 
     def of_ranks(self, value: Window | RankContext) -> Held:
-        """What ranks have in common; there is nothing without them."""
+        """Returns what ranks have in common; there is nothing without them."""
         raise NotImplementedError(value)
 
     def check_buffers(self) -> None:
@@ -336,25 +337,25 @@ class Session:
                 raise self.plan.document.error(one.key, f"no launch uses buffer {name}")
 
     def place(self, places: Places, name: str, key: Key) -> Place:
-        """What ``name`` is called after the run."""
+        """Returns what ``name`` is called after the run."""
         try:
             return places.find(name)
         except BindingError as error:
             raise self.fail(key, error) from None
 
     def expected(self, place: Place, wanted: Expect) -> Expected:
-        """What ``place`` should hold."""
+        """Returns what ``place`` should hold."""
         try:
             return expectation(place, wanted.content, wanted.judgement, self.budget)
         except BindingError as error:
             raise self.fail(wanted.key, error) from None
 
     def file(self, name: str, target: Target) -> OutputFile:
-        """The file of ``target``, checked to be writable and unique."""
+        """Returns the file of ``target``, checked to be writable and unique."""
         return self._checked(name, target.file, target.key)
 
     def write_back(self, one: Bound, step: Step) -> OutputFile:
-        """The file that receives the buffer of an argument."""
+        """Returns the file that receives the buffer of an argument."""
         assert one.write_back is not None
         file = OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key)
         return self._checked(one.name, file, (*step.key, "arguments", one.name))
@@ -372,17 +373,17 @@ class Session:
     # ------------------------------------------------------------ shared buffers
 
     def buffer(self, name: str) -> Output:
-        """What a shared buffer holds."""
+        """Returns what a shared buffer holds."""
         held = self.held[name]
         return Output(name, held.fmt, held.array)
 
     def buffer_place(self, name: str) -> Place:
-        """The location of a shared buffer."""
+        """Returns the location of a shared buffer."""
         held = self.held[name]
         return Place(name, 0, False, held.fmt, held.array.shape)
 
     def buffer_write_backs(self) -> list[tuple[str, OutputFile]]:
-        """The shared buffers that files receive."""
+        """Returns the shared buffers that files receive."""
         found: list[tuple[str, OutputFile]] = []
         for name, one in self.plan.buffers.items():
             stored = one.value.stored
@@ -415,7 +416,7 @@ class Session:
         return mismatches
 
     def spread(self, one: Prepared) -> Kernel:
-        """What runs a launch: its kernel, or its replacement."""
+        """Returns what runs a launch: its kernel, or its replacement."""
         spread = self.settings.spread
         if spread is None or self.settings.sanitizing is not None:
             return one.kernel

@@ -49,7 +49,7 @@ class FileResult(NamedTuple):
 
 
 def launch_files(paths: Sequence[str]) -> list[str]:
-    """The launch files that ``paths`` name, each once; folders are searched at any depth, hidden ones left out.
+    """Returns the launch files that ``paths`` name, each once; folders are searched at any depth, hidden ones left out.
 
     Raises ``InputError`` for a path that does not exist, is no launch file, or has none in it.
     """
@@ -79,7 +79,7 @@ def _below(folder: str) -> list[str]:
 
 
 def input_files(paths: Sequence[str], settings: Settings) -> list[str]:
-    """The launch files and all that they read, as far as they can be read themselves."""
+    """Returns the launch files and all that they read, as far as they can be read themselves."""
     found = list(paths)
     for path in paths:
         try:
@@ -133,7 +133,7 @@ def file_result(path: str, settings: Settings, color: bool = False) -> FileResul
 
 
 def run_files(paths: Sequence[str], settings: Settings, jobs: int, color: bool) -> Generator[FileResult]:
-    """The results of all files, in their order, as they complete; raises ``WorkerError`` when a process dies."""
+    """Yields the results of all files, in their order, as they complete; raises ``WorkerError`` when a process dies."""
     work = partial(file_result, settings=settings, color=color)
     jobs = min(jobs, len(paths))
     if jobs > 1:
@@ -182,7 +182,7 @@ def table(results: Sequence[FileResult]) -> str:
 
 
 def tally(results: Sequence[FileResult]) -> str:
-    """``12 launch files: 10 passed, 1 failed, 1 wrong``."""
+    """Returns ``12 launch files: 10 passed, 1 failed, 1 wrong``."""
     counts = {code: sum(result.code == code for result in results) for code in VERDICTS}
     parts = [f"{counts[code]} {word.lower()}" for code, word in VERDICTS.items() if counts[code] or code == OK]
     return f"{count(len(results), 'launch file')}: {', '.join(parts)}"

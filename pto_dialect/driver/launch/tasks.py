@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def directions_of(kernel: Kernel) -> list[str]:
-    """The directions of each argument of the functions of a kernel, as far as their text states."""
+    """Returns the directions of each argument of the functions of a kernel, as far as their text states."""
     return ["none" if direction == "unused" else direction for direction in text_directions(kernel.program)]
 
 
@@ -61,7 +61,7 @@ class TaskRun:
         return found
 
     def in_order(self) -> list[Prepared]:
-        """The launches in the order of the plan."""
+        """Returns the launches in the order of the plan."""
         return [self.of[task] for task in in_order(self.tasks, self.plan.order)]
 
     def start(self, one: Prepared) -> None:

@@ -54,7 +54,7 @@ Work = Callable[[Tuner, str | None, Given], Result | Diagnostic]
 
 
 def _processor_time() -> float:
-    """The seconds of the processor of this process and of those that it has started."""
+    """Returns the seconds of the processor of this process and of those that it has started."""
     return sum(os.times()[:4])
 
 
@@ -129,8 +129,8 @@ class Bench:
                 _copy(self.tried[one.like], one)
 
     def good(self) -> list[Measured]:
-        """The programs that are right, each once, the fastest one first; of those that take hardly longer than it the
-        one with the shortest pipeline."""
+        """Returns the programs that are right, each once, the fastest one first; of those that take hardly longer than
+        it the one with the shortest pipeline."""
         found = [one.measured for one in self.tried.values() if one.like is None and not one.measured.reason]
         least = min((one.whole.cycles for one in found), default=0.0) * EQUAL
 
@@ -141,7 +141,7 @@ class Bench:
         return sorted(found, key=order)
 
     def program(self, passes: Passes) -> str:
-        """The program of a pipeline, empty where there is none. Raises ``LaunchError``."""
+        """Returns the program of a pipeline, empty where there is none. Raises ``LaunchError``."""
         if passes not in self.tried:
             self.tried[passes] = _raised(_build(self.tuner, self.entry, self._candidate(passes)))
             self.tried[passes].skipped = True
@@ -188,7 +188,7 @@ class Bench:
 
     @staticmethod
     def _may_win(one: Tried, best: float) -> bool:
-        """Whether a program may be faster than one of ``best`` cycles, and not only as fast."""
+        """Returns whether a program may be faster than one of ``best`` cycles, and not only as fast."""
         return one.least * EQUAL < best or not one.least
 
     def _measure(self, chunk: Sequence[Tried]) -> None:
@@ -241,7 +241,7 @@ class Bench:
                 one.measured = self.tuner.measure(one.measured.candidate)
 
     def _spread(self, given: Sequence[Given], work: Work[Given, Result]) -> list[Result]:
-        """What ``work`` gives for each of ``given``, here or in other processes."""
+        """Returns what ``work`` gives for each of ``given``, here or in other processes."""
         if self.jobs == 1 or len(given) < 2:
             return [_raised(work(self.tuner, self.entry, one)) for one in given]
         from ..workers import in_parallel  # deferred: start-up
@@ -257,7 +257,7 @@ def _raised(found: Result | Diagnostic) -> Result:
 
 
 def _build(tuner: Tuner, entry: str | None, candidate: Candidate, keeping: bool = False) -> Tried | Diagnostic:
-    """The program of a pipeline, in whatever process; ``keeping`` retains it for its run, unless it is long."""
+    """Returns the program of a pipeline, in whatever process; ``keeping`` retains it for its run, unless it is long."""
     try:
         found = tuner.build(candidate)
     except LaunchError as error:
@@ -272,7 +272,8 @@ def _build(tuner: Tuner, entry: str | None, candidate: Candidate, keeping: bool 
 
 
 def _timed(tuner: Tuner, entry: str | None, built: Measured, seconds: float) -> Measured | Diagnostic:
-    """The times of a pipeline whose program is verified, in whatever process, within ``seconds`` of the processor."""
+    """Returns the times of a pipeline whose program is verified, in whatever process, within ``seconds`` of the
+    processor."""
     try:
         found = built if built.module is not None else tuner.build(built.candidate)
         if not found.reason:

@@ -38,8 +38,8 @@ Busy = Counter[tuple[str, str, int]]
 
 
 def least_cycles(module: ModuleOp, entry: str | None, target: str | None, request: CycleRequest) -> tuple[float, int]:
-    """The bound of a call of ``entry``, or of the only function that can be meant, and how many operations it executes;
-    0 where nothing is known."""
+    """Returns the bound of a call of ``entry``, or of the only function that can be meant, and how many operations it
+    executes; 0 where nothing is known."""
     try:
         name = find_entry(module, entry)
     except ProgramError:
@@ -57,7 +57,7 @@ class _Counter:
         self.lanes = extract_lanes(table)
 
     def region(self, region: Region, core: str) -> Busy:
-        """What each run of a region takes."""
+        """Returns what each run of a region takes."""
         found = Busy()
         if len(region.blocks) == 1:
             for op in region.block.ops:
@@ -65,7 +65,7 @@ class _Counter:
         return found
 
     def operation(self, op: Operation, core: str) -> Busy:
-        """What each execution of an operation takes."""
+        """Returns what each execution of an operation takes."""
         one = pipe_work_of(op, self.arch, self.options)
         if one is not None:
             cost = estimate(one.work, self.table)

@@ -21,7 +21,7 @@ _KIND = "optimize 2"
 
 
 def digest_of(text: str) -> str:
-    """The digest of a text."""
+    """Returns the digest of a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
 
@@ -53,7 +53,7 @@ class Kept:
 
 
 def kept_of(tuner: Tuner, first: Candidate) -> Kept | None:
-    """The results for the launch of ``first``; ``None`` where nothing is kept."""
+    """Returns the results for the launch of ``first``; ``None`` where nothing is kept."""
     verdicts = open_verdicts()
     if verdicts is None:
         return None
@@ -70,7 +70,7 @@ def kept_of(tuner: Tuner, first: Candidate) -> Kept | None:
 
 
 def _files(content: Any, folder: str) -> list[str]:
-    """The files that a launch may mean."""
+    """Returns the files that a launch may mean."""
     if isinstance(content, dict):
         content = list(content.values())
     if isinstance(content, list):

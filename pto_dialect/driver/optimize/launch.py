@@ -31,7 +31,7 @@ USUAL = ("assign-memory", "insert-sync")
 
 
 def pairs_of(texts: Sequence[str]) -> dict[str, str]:
-    """The values of options NAME=VALUE. Raises ``SpaceError``."""
+    """Returns the values of options NAME=VALUE. Raises ``SpaceError``."""
     found: dict[str, str] = {}
     for text in texts:
         name, equal, value = text.partition("=")
@@ -42,8 +42,8 @@ def pairs_of(texts: Sequence[str]) -> dict[str, str]:
 
 
 def first_of(tuner: Tuner, launch: Mapping[str, Any], seed: int) -> Candidate:
-    """The launch with the plain pipeline; ``launch`` has the keys of a launch file. Arguments without a value are
-    generated. Raises ``SpaceError`` and ``LaunchError``."""
+    """Returns the launch with the plain pipeline; ``launch`` has the keys of a launch file. Arguments without a value
+    are generated. Raises ``SpaceError`` and ``LaunchError``."""
     if tuner.path.endswith(LAUNCH_SUFFIX):
         with open(tuner.path, "rb") as stream:
             return Candidate({}, Document(tuner.path, stream.read().decode("utf-8-sig", "replace")), USUAL)
@@ -60,7 +60,7 @@ def first_of(tuner: Tuner, launch: Mapping[str, Any], seed: int) -> Candidate:
 
 
 def _legal(tuner: Tuner, given: Candidate) -> ModuleOp | None:
-    """The program after some pipeline with which it is legal."""
+    """Returns the program after some pipeline with which it is legal."""
     stages = stages_for(tuner.program(given, verified=False), tuner.target)
     plain = tuple(one.ways[0] for one in stages)
     for ways in (tuple(one.usual for one in stages), *changes(plain, stages)):
@@ -79,7 +79,7 @@ def _candidate(tuner: Tuner, launch: Mapping[str, Any]) -> Candidate:
 def _generated(
     tuner: Tuner, first: Candidate, module: ModuleOp, launch: Mapping[str, Any], seed: int
 ) -> dict[str, str]:
-    """Values for the arguments that are not given."""
+    """Returns the values for the arguments that are not given."""
     try:
         name = find_entry(module, launch.get("entry"))
     except ProgramError as error:

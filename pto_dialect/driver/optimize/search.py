@@ -17,8 +17,8 @@ WIDTH = 3
 
 
 def search(bench: Bench, stages: Sequence[Stage], compare: bool = False) -> Ways | None:
-    """The fastest pipeline, as one alternative for each stage; ``None`` where none is right. Its results are compared,
-    with ``compare`` however long that takes. Raises ``LaunchError`` and ``WorkerError``."""
+    """Returns the fastest pipeline, as one alternative for each stage; ``None`` where none is right. Its results are
+    compared, with ``compare`` however long that takes. Raises ``LaunchError`` and ``WorkerError``."""
     plain, usual = tuple(one.ways[0] for one in stages), tuple(one.usual for one in stages)
     ways = {pipeline_of(one): one for one in (usual, plain)}
     bench.measure([pipeline_of(plain), pipeline_of(usual)])
@@ -38,7 +38,7 @@ def search(bench: Bench, stages: Sequence[Stage], compare: bool = False) -> Ways
 
 
 def _shortest(bench: Bench, stages: Sequence[Stage], best: Ways) -> Ways:
-    """The same program without the stages that change nothing of it."""
+    """Returns the same program without the stages that change nothing of it."""
     program = bench.tried[pipeline_of(best)].program
     for number, stage in enumerate(stages):
         other = (*best[:number], stage.ways[0], *best[number + 1 :])
@@ -49,8 +49,8 @@ def _shortest(bench: Bench, stages: Sequence[Stage], best: Ways) -> Ways:
 
 
 def steps(bench: Bench, stages: Sequence[Stage], best: Ways) -> list[tuple[str, Measured]]:
-    """The way from the plain pipeline to the best one, a stage at a time: what each stage changes, and the result.
-    Raises ``LaunchError`` and ``WorkerError``."""
+    """Returns the way from the plain pipeline to the best one, a stage at a time: what each stage changes, and the
+    result. Raises ``LaunchError`` and ``WorkerError``."""
     plain = tuple(one.ways[0] for one in stages)
     reached = [(*best[:number], *plain[number:]) for number in range(len(stages) + 1)]
     bench.limit += len(reached)

@@ -21,12 +21,12 @@ Steps = Sequence[tuple[str, Measured]]
 
 
 def bound_of(best: Measured) -> tuple[str, float]:
-    """The busiest pipe of a program and its cycles: without waits it would take as long."""
+    """Returns the busiest pipe of a program and its cycles: without waits it would take as long."""
     return max(best.pipes.items(), key=lambda one: one[1], default=("", 0.0))
 
 
 def tables(bench: Bench, steps: Steps, full: bool) -> str:
-    """The programs, the fastest one first, then the steps."""
+    """Returns the programs, the fastest one first, then the steps."""
     good = bench.good()
     mark_front(good)
     rows = good if full else good[:MOST_ROWS]
@@ -70,7 +70,7 @@ def _summary(bench: Bench, shown: int) -> str:
 
 
 def compared(bench: Bench) -> str:
-    """What is known about the results of the fastest program."""
+    """Returns what is known about the results of the fastest program."""
     if bench.good()[0].compared:
         return f"the fastest one is right, compared with {bench.tuner.reference or 'the same as in an earlier search'}"
     return (
@@ -80,7 +80,7 @@ def compared(bench: Bench) -> str:
 
 
 def _steps(steps: Steps, best: Measured) -> list[str]:
-    """A row for each stage that changes something, and one for the bound."""
+    """Returns a row for each stage that changes something, and one for the bound."""
     rows = [["step", "cycles", "µs", "saves", "busiest pipe"]]
     before: Measured | None = None
     for name, one in steps:
@@ -98,7 +98,7 @@ def _steps(steps: Steps, best: Measured) -> list[str]:
 
 
 def document(bench: Bench, file: str, steps: Steps) -> str:
-    """The same as JSON."""
+    """Returns the same as JSON."""
     good = bench.good()
     mark_front(good)
     content: dict[str, Any] = {"version": 2, "file": file, "reference": bench.tuner.reference}

@@ -75,7 +75,8 @@ _ROWS = [int(rows) for rows in PASS_TABLE["tile-loops"].options["rows"]]
 
 
 def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int = 1) -> list[Stage]:
-    """The stages for a program, which a launch runs in ``blocks`` blocks; ``None`` stands for one that is not known."""
+    """Returns the stages for a program, which a launch runs in ``blocks`` blocks; ``None`` stands for one that is not
+    known."""
     ops = [] if module is None else list(walk(module))
     heights = set(_heights(ops))
     a5 = module is not None and profile_of(module, target).arch == "a5"
@@ -111,18 +112,18 @@ def stages_for(module: ModuleOp | None, target: str | None = None, blocks: int =
 
 
 def _orders(ops: Iterable[Operation], a5: bool) -> Ways:
-    """The stage of flags."""
+    """Returns the stage of flags."""
     loops = any(isinstance(op, ForOp) for op in ops)
     return (*ORDER, *((NESTED,) if loops else ()), *((LOCKS,) if a5 else ()))
 
 
 def _sharing(blocks: int) -> str:
-    """The option of passes that lets blocks of a launch share a kernel."""
+    """Returns the option of passes that lets blocks of a launch share a kernel."""
     return max((number for number in PASS_TABLE["tile-cube"].options["blocks"] if int(number) <= blocks), key=int)
 
 
 def _products(shared: str) -> Stage:
-    """The stage of matrix products, which several blocks can share."""
+    """Returns the stage of matrix products, which several blocks can share."""
     if shared == "1":
         return Stage(PRODUCTS, "tile-cube")
     ways = [way[:-1] + f" blocks={shared}}}" if "{" in way else f"{way}{{blocks={shared}}}" for way in PRODUCTS[1:]]
@@ -130,12 +131,12 @@ def _products(shared: str) -> Stage:
 
 
 def pipeline_of(ways: Iterable[str]) -> tuple[str, ...]:
-    """The passes of one alternative for each stage."""
+    """Returns the passes of one alternative for each stage."""
     return parse_pipeline(",".join(way for way in ways if way))
 
 
 def changes(ways: Ways, stages: Sequence[Stage]) -> Iterator[Ways]:
-    """All pipelines that differ in one stage, or in one and what it needs of the next one."""
+    """Yields all pipelines that differ in one stage, or in one and what it needs of the next one."""
     for number, stage in enumerate(stages):
         for way in stage.ways:
             if way == ways[number]:
@@ -146,7 +147,7 @@ def changes(ways: Ways, stages: Sequence[Stage]) -> Iterator[Ways]:
 
 
 def _heights(ops: Iterable[Operation]) -> Iterator[int]:
-    """The rows of vector tiles."""
+    """Yields the rows of vector tiles."""
     for op in ops:
         for value in op.results:
             if isinstance(value.type, TileBufType) and value.type.loc == "vec":

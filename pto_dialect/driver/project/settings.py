@@ -74,7 +74,7 @@ class Project(NamedTuple):
     folders: tuple[Folder, ...] = ()
 
     def settings_of(self, path: str) -> Settings:
-        """What counts for the input ``path``."""
+        """Returns what counts for the input ``path``."""
         root = os.path.dirname(self.file)
         relative = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")
         found = self.settings
@@ -85,7 +85,7 @@ class Project(NamedTuple):
 
 
 def _over(base: Settings, more: Settings) -> Settings:
-    """``base`` with what ``more`` says; a rule counts as it is named last."""
+    """Returns ``base`` with what ``more`` says; a rule counts as it is named last."""
     named = more.allow | more.deny | more.warn
     lists = {name: (getattr(base, name) - named) | getattr(more, name) for name in RULES}
     others = {name: value for name, value in more._asdict().items() if name not in RULES and value is not None}
@@ -97,7 +97,8 @@ def _over(base: Settings, more: Settings) -> Settings:
 
 @lru_cache(maxsize=64)
 def read_project(file: str) -> Project:
-    """The settings in ``file``. Raises :class:`SettingsError`, which does not reveal the content of a link's target."""
+    """Returns the settings in ``file``. Raises :class:`SettingsError`, which does not reveal the content of a link's
+    target."""
     try:
         return _read_project(file)
     except SettingsError:
@@ -198,7 +199,7 @@ class _Reader:
         raise self._wrong(path, unknown_release(str(value)), 'a release is a string, for example "0.63"')
 
     def _path(self, value: Any, path: tuple[str, ...]) -> str:
-        """A file below the folder of the settings."""
+        """Returns a file below the folder of the settings."""
         inside = isinstance(value, str) and value and not os.path.isabs(value) and ".." not in value.split("/")
         if not inside:
             raise self._wrong(path, f"{path[-1]} is a path below the folder of this file")
@@ -239,13 +240,15 @@ class _Reader:
 
 
 def settings_of(path: str) -> Settings | None:
-    """What counts for the input ``path``; ``None`` where nobody says anything. Raises :class:`SettingsError`."""
+    """Returns what counts for the input ``path``; ``None`` where nobody says anything. Raises
+    :class:`SettingsError`."""
     file = settings_file(folder_of(path))
     return None if file is None else read_project(file).settings_of(path)
 
 
 def policy_with(policy: DiagnosticOptions, settings: Settings, stated: Collection[str]) -> DiagnosticOptions:
-    """``policy``, of which the command line has ``stated`` the options named, with settings: the command line wins."""
+    """Returns ``policy``, of which the command line has ``stated`` the options named, with settings: the command line
+    wins."""
     named = policy.allow | policy.deny
     return policy._replace(
         allow=(settings.allow - named) | policy.allow,
@@ -258,7 +261,7 @@ def policy_with(policy: DiagnosticOptions, settings: Settings, stated: Collectio
 
 
 def configured(options: Options, path: str, stated: Collection[str]) -> Options:
-    """``options`` for the input ``path``, with the settings of its project. Raises :class:`SettingsError`."""
+    """Returns ``options`` for the input ``path``, with the settings of its project. Raises :class:`SettingsError`."""
     settings = settings_of(path)
     if settings is None:
         return options

@@ -12,8 +12,8 @@ _TABLE = b"[tool.pto"
 
 @lru_cache(maxsize=4096)
 def settings_file(folder: str) -> str | None:
-    """The `pto.toml`, or the `pyproject.toml` with a table `[tool.pto]`, of ``folder`` (an absolute path) or of the
-    nearest folder above it that has one; of both in one folder the first."""
+    """Returns the `pto.toml`, or the `pyproject.toml` with a table `[tool.pto]`, of ``folder`` (an absolute path) or of
+    the nearest folder above it that has one; of both in one folder the first."""
     own = os.path.join(folder, OWN)
     if os.path.isfile(own):
         return own
@@ -33,7 +33,7 @@ def _has_table(path: str) -> bool:
 
 
 def folder_of(path: str) -> str:
-    """The folder whose settings count for the input ``path``; for standard input the current one."""
+    """Returns the folder whose settings count for the input ``path``; for standard input the current one."""
     if path == "-":
         return os.getcwd()
     whole = os.path.abspath(path)

@@ -24,7 +24,7 @@ class Suppressions:
         self.refused: set[tuple[int, str]] = set()
 
     def __call__(self, diag: Diagnostic) -> bool:
-        """True for a diagnostic that a comment allows; what cannot be read stays an error."""
+        """Returns True for a diagnostic that a comment allows; what cannot be read stays an error."""
         if diag.span is None or diag.span.source is not self.source or diag.rule in (FORM, UNUSED):
             return False
         line = diag.span.line
@@ -40,7 +40,7 @@ class Suppressions:
         return hit
 
     def report(self, passes: Collection[str]) -> Iterator[Diagnostic]:
-        """What is wrong with the comments themselves, once everything was reported by ``passes``."""
+        """Yields what is wrong with the comments themselves, once everything was reported by ``passes``."""
         from pto_dialect.verify.engine.rule import PARSE, RULES, load_all_rules  # deferred: start-up
 
         load_all_rules()

@@ -36,7 +36,7 @@ class Written(NamedTuple):
 
 
 def certified(verdict: Verdict, program: str, module: ModuleOp, target: str | None) -> Written | None:
-    """The certificate of a proof; ``program`` is the text of ``module``. ``None`` for other verdicts."""
+    """Returns the certificate of a proof; ``program`` is the text of ``module``. ``None`` for other verdicts."""
     if verdict.answer is not Answer.PROVEN:
         return None
     try:
@@ -95,5 +95,5 @@ def _checked(lines: str, text: str, module: ModuleOp, target: str | None) -> Ite
 
 
 def entry_names(module: ModuleOp) -> list[str]:
-    """The names of the functions that no other one calls."""
+    """Returns the names of the functions that no other one calls."""
     return [symbol_of(one) for one in entry_functions(module)]

@@ -43,7 +43,7 @@ class Input(NamedTuple):
 
 
 def inputs_of(kernel: Kernel, blocks: int) -> Iterator[Input]:
-    """The inputs for a function, the usual one first; the function need not run on the others.
+    """Yields the inputs for a function, the usual one first; the function need not run on the others.
 
     Raises ``ProgramError`` or ``BindingError`` where no arguments can be synthesized.
     """
@@ -62,8 +62,8 @@ def inputs_of(kernel: Kernel, blocks: int) -> Iterator[Input]:
 
 
 def _with_room(kernel: Kernel, given: dict[str, Given]) -> dict[str, Given]:
-    """The same with ``ROOM`` times as many elements where the arguments hold entries of queues, which a pass may make
-    larger."""
+    """Returns the same with ``ROOM`` times as many elements where the arguments hold entries of queues, which a pass
+    may make larger."""
     names = {kernel.arguments[place][0] for place in slot_arguments(kernel.program)}
     return {name: _larger(one) if name in names else one for name, one in given.items()}
 
@@ -79,7 +79,7 @@ def _larger(one: Given) -> Given:
 
 
 def _with_numbers(kernel: Kernel, base: list[Any]) -> Iterator[Input]:
-    """The same with other numbers."""
+    """Yields the same with other numbers."""
     places = [
         place
         for place, ((_, type_), value) in enumerate(zip(kernel.arguments, base, strict=True))
@@ -114,7 +114,7 @@ def _poisoned(kernel: Kernel, base: list[Any]) -> list[Any] | None:
 def _replaced(
     kernel: Kernel, base: list[Any], names: set[str], make: Callable[[str, Array, Format], Array]
 ) -> list[Any]:
-    """The same with other elements in the buffers ``names``."""
+    """Returns the same with other elements in the buffers ``names``."""
     values: list[Any] = []
     for (name, type_), value in zip(kernel.arguments, base, strict=True):
         fmt = part_of(type_) or argument_format(type_)

@@ -18,13 +18,13 @@ from pto_dialect.prove.report import diagnostic_of
 
 
 def own_order(module: ModuleOp) -> frozenset[str]:
-    """The functions that order their pipes themselves, which no pass does for them."""
+    """Returns the functions that order their pipes themselves, which no pass does for them."""
     return frozenset(symbol_of(one) for one in entry_functions(module) if ordered(one))
 
 
 def order_verdicts(module: ModuleOp, target: str | None, own: frozenset[str]) -> Iterator[Diagnostic]:
-    """A verdict about each function whose order passes have made, that is, which is not in ``own``. A refuted order is
-    an error: a pass is wrong. Without the package for sets what needs them is undecided."""
+    """Yields a verdict about each function whose order passes have made, that is, which is not in ``own``. A refuted
+    order is an error: a pass is wrong. Without the package for sets what needs them is undecided."""
     for verdict in verdicts(module, target):
         if verdict.name not in own:
             yield diagnostic_of(verdict)

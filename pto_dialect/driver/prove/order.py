@@ -61,7 +61,7 @@ class Proof:
         return found
 
     def exit_code(self, allow_undecided: bool) -> int:
-        """The exit code of the command."""
+        """Returns the exit code of the command."""
         answers = {one.answer for one in self.verdicts}
         if self.errors:
             return WRONG
@@ -80,7 +80,7 @@ def prove(
     entry: str | None = None,
     stated: Collection[str] | None = None,
 ) -> Proof:
-    """The verdicts about all inputs, or about the function ``entry`` of each; ``replays``: witnesses are run,
+    """Returns the verdicts about all inputs, or about the function ``entry`` of each; ``replays``: witnesses are run,
     ``certifies``: proofs get certificates; ``stated``: see :func:`read_module`. Raises :class:`AssumptionError`."""
     proof = Proof([], [])
     for text in assumptions:
@@ -102,7 +102,7 @@ def prove(
 
 
 def as_json(proof: Proof, assumptions: Sequence[str]) -> str:
-    """The verdicts as a JSON document, ended by a newline."""
+    """Returns the verdicts as a JSON document, ended by a newline."""
     document = {
         "version": 1,
         "assumptions": list(assumptions),
@@ -124,5 +124,5 @@ def _as_data(verdict: Verdict, run: Replay | None, certificate: Written | None) 
 
 
 def as_sarif(proof: Proof) -> str:
-    """The verdicts and errors as a SARIF log."""
+    """Returns the verdicts and errors as a SARIF log."""
     return to_sarif(proof.diagnostics, version=__version__, tool="pto prove")

@@ -106,7 +106,7 @@ class Proof:
     # ------------------------------------------------------------ one pass
 
     def _reread(self, call: str, text: str) -> bool:
-        """Whether the module is verified, and so is what its text says."""
+        """Returns whether the module is verified, and so is what its text says."""
         engine = DiagnosticEngine(_EVERY)
         verify_module(self.module, engine, target=self.target)
         if engine.has_errors:
@@ -172,7 +172,7 @@ class Proof:
         self._report(DIFFERENCE.id, message, subject.span, notes)
 
     def _found(self, call: str, subject: Subject, trial: Trial, runs: Runs, judged: bool) -> bool:
-        """Whether the sanitizers find something new."""
+        """Returns whether the sanitizers find something new."""
         news = [one for one in runs.findings(trial.input) if self._is_new(one, subject, trial, judged)]
         if news:
             finding = news[0]

@@ -97,7 +97,7 @@ class Replay:
         return f"not run: {self.reason}"
 
     def as_data(self) -> dict[str, object]:
-        """The same for programs that read JSON."""
+        """Returns the same for programs that read JSON."""
         return asdict(self)
 
 
@@ -158,12 +158,12 @@ def _replayed(
 
 
 def _waits_for_memory(rules: AbstractSet[str], values: Sequence[Any]) -> bool:
-    """Whether runs with these findings may have waited for a number in one of the buffers."""
+    """Returns whether runs with these findings may have waited for a number in one of the buffers."""
     return "sync-deadlock" in rules and any(isinstance(one, np.ndarray) and one.dtype.kind in "iu" for one in values)
 
 
 def _filled(value: Any, contents: str) -> Any:
-    """A copy of an argument; a buffer of integers has the ``contents``."""
+    """Returns a copy of an argument; a buffer of integers has the ``contents``."""
     if contents == "ones" and isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         return np.ones_like(value)
     return copied(value)
@@ -172,7 +172,7 @@ def _filled(value: Any, contents: str) -> Any:
 def _arguments(
     module: ModuleOp, verdict: Verdict, witness: Witness, target: str | None, blocks: int, seconds: float
 ) -> list[Any]:
-    """The arguments of the call; buffers have the bytes that it touches, or touches in ``seconds``."""
+    """Returns the arguments of the call; buffers have the bytes that it touches, or touches in ``seconds``."""
     kernel = Kernel(module, verdict.name, target, RunOptions(fill="zero"))
     numbers = _by_name(kernel, verdict, witness.arguments)
     try:
@@ -183,7 +183,7 @@ def _arguments(
 
 
 def _by_name(kernel: Kernel, verdict: Verdict, numbers: dict[str, int]) -> dict[str, int]:
-    """The numbers of a witness by the names of the run: arguments without a name have another one there."""
+    """Returns the numbers of a witness by the names of the run: arguments without a name have another one there."""
     arguments = verdict.function.regions[0].blocks[0].args
     found = dict(numbers)
     for place, ((name, _), value) in enumerate(zip(kernel.arguments, arguments, strict=False)):
@@ -193,7 +193,7 @@ def _by_name(kernel: Kernel, verdict: Verdict, numbers: dict[str, int]) -> dict[
 
 
 def _operations(fault: Fault) -> list[frozenset[Span | None]]:
-    """The operations of a fault: for each side the locations that a report may name."""
+    """Returns the operations of a fault: for each side the locations that a report may name."""
     ends = [fault.first] if fault.second is None else [fault.first, fault.second]
     if fault.kind is FaultKind.OVERFULL_FLAG:
         ends = ends[-1:]
@@ -207,7 +207,7 @@ def _operations(fault: Fault) -> list[frozenset[Span | None]]:
 
 
 def _shows(finding: Finding, fault: Fault, wanted: Sequence[frozenset[Span | None]]) -> bool:
-    """Whether a finding is of the kind of a fault, and names both of its operations."""
+    """Returns whether a finding is of the kind of a fault, and names both of its operations."""
     places = set(_places(finding))
     return finding.rule in RULES[fault.kind] and not any(places.isdisjoint(one) for one in wanted)
 

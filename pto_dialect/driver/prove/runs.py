@@ -46,7 +46,7 @@ class Runs:
     _instrumented: InstrumentedKernel | None = field(default=None, init=False)
 
     def kernel(self, schedule: str = TEXT) -> Kernel:
-        """The function under a schedule. Raises ``ProgramError``."""
+        """Returns the function under a schedule. Raises ``ProgramError``."""
         if schedule not in self._kernels:
             order = None if schedule == TEXT else Schedule.parse(schedule, strict=self.strict)
             options = RunOptions(accumulate="exact", fill=self.fill, schedule=order)
@@ -54,15 +54,15 @@ class Runs:
         return self._kernels[schedule]
 
     def results(self, input: Input, schedule: str = TEXT) -> list[Array]:
-        """What a run leaves in the buffers, then what it returns; empty arrays for numbers, and for memory that has
-        nothing but the entries of queues. Raises ``ProgramError`` and ``BindingError``."""
+        """Returns what a run leaves in the buffers, then what it returns; empty arrays for numbers, and for memory that
+        has nothing but the entries of queues. Raises ``ProgramError`` and ``BindingError``."""
         kernel = self.kernel(schedule)
         slots = slot_arguments(kernel.program)
         found = _run(kernel, input, self.blocks)
         return [np.zeros(0) if number in slots else one for number, one in enumerate(found)]
 
     def findings(self, input: Input) -> list[Finding]:
-        """What the sanitizers find in a run. Raises ``ProgramError`` and ``BindingError``."""
+        """Returns what the sanitizers find in a run. Raises ``ProgramError`` and ``BindingError``."""
         if self._instrumented is None:
             sanitize = SanitizeOptions(sync="strict" if self.strict else "auto")
             options = RunOptions(fill="poison")
@@ -72,14 +72,14 @@ class Runs:
         return self._instrumented.observer.findings.all
 
     def names(self) -> list[str]:
-        """The names of the arrays among the results, in order."""
+        """Returns the names of the arrays among the results, in order."""
         kernel = self.kernel()
         results = range(len(kernel.results))
         return [*(f"%{name}" for name, _ in kernel.arguments), *(f"result {number}" for number in results)]
 
 
 def _run(kernel: Kernel, input: Input, blocks: int) -> list[Array]:
-    """All arguments after a run, then the results; what the program prints is dropped."""
+    """Returns all arguments after a run, then the results; what the program prints is dropped."""
     values = [copied(value) for value in input.values]
     with redirect_stdout(StringIO()):
         returned = kernel.run(values, blocks)
@@ -90,8 +90,8 @@ def _run(kernel: Kernel, input: Input, blocks: int) -> list[Array]:
 
 
 def _array_of(value: Any) -> Array:
-    """A result as an array. Of a handle it is what a caller may rely on: which bytes of global memory it is for, and
-    of memory on the chip, where passes choose addresses, which memory."""
+    """Returns a result as an array. Of a handle it is what a caller may rely on: which bytes of global memory it is
+    for, and of memory on the chip, where passes choose addresses, which memory."""
     if not isinstance(value, (GmTensor, Pointer)):
         return np.asarray(value)
     pointer = value.pointer if isinstance(value, GmTensor) else value
@@ -114,8 +114,8 @@ class Difference(NamedTuple):
 
 
 def difference(expected: Sequence[Array], found: Sequence[Array]) -> Difference | None:
-    """Where two runs have left different bits; ``None`` where all are equal. All NaNs are equal: the payload of the
-    result of an operation on two NaNs is not defined."""
+    """Returns where two runs have left different bits; ``None`` where all are equal. All NaNs are equal: the payload of
+    the result of an operation on two NaNs is not defined."""
     for number, (one, other) in enumerate(zip(expected, found, strict=True)):
         if one.tobytes() == other.tobytes():
             continue

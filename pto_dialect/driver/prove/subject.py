@@ -110,7 +110,7 @@ class Subject:
         return Trial(input, expected, frozenset(map(key_of, findings)), unwritten, crossing, unseen)
 
     def _is_unseen(self, runs: Runs, input: Input, expected: list[Array]) -> bool:
-        """Whether the results are the same whatever memory holds before."""
+        """Returns whether the results are the same whatever memory holds before."""
         if not self._filled:
             self._filled += [replace(runs, fill=fill) for fill in FILLS]
         try:
@@ -120,5 +120,5 @@ class Subject:
 
 
 def key_of(finding: Finding) -> Key:
-    """What makes a finding the same before and after a pass."""
+    """Returns what makes a finding the same before and after a pass."""
     return finding.rule, finding.span

@@ -18,7 +18,7 @@ Edit = Callable[[list[Operation]], bool]
 
 
 def is_erasable(op: Operation) -> bool:
-    """Whether an operation may be left out: it is no terminator, and not the module."""
+    """Returns whether an operation may be left out: it is no terminator, and not the module."""
     return not (isinstance(op, ModuleOp) and op.parent is None) and not op.has_trait(IsTerminator)
 
 
@@ -146,7 +146,7 @@ def _is_inside(op: Operation | None, doomed: dict[Operation, None]) -> bool:
 
 
 def _substitute(value: SSAValue, doomed: dict[Operation, None]) -> SSAValue | None:
-    """Another value of the type of a result, which every user of the result can use instead."""
+    """Returns another value of the type of a result, which every user of the result can use instead."""
     if not isinstance(value, OpResult):
         return None
     for other in _values_before(value.op):
@@ -156,7 +156,7 @@ def _substitute(value: SSAValue, doomed: dict[Operation, None]) -> SSAValue | No
 
 
 def _values_before(op: Operation) -> Iterator[SSAValue]:
-    """The operands of an operation, then all values that it could use, the nearest first."""
+    """Yields the operands of an operation, then all values that it could use, the nearest first."""
     yield from op.operands
     place: Operation | None = op
     while place is not None:

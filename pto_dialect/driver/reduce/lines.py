@@ -23,7 +23,7 @@ _BRACES = re.compile(portable(r'//[^\n]*|"(?:[^"\\\n]++|\\.)*+"|([{}])'))
 
 
 def reduced(text: str, holds: Holds, seconds: float) -> str:
-    """The smallest program found in ``seconds`` for which ``holds`` is true, as it is for ``text``.
+    """Returns the smallest program found in ``seconds`` for which ``holds`` is true, as it is for ``text``.
 
     Where the system can, the search runs in a process of its own, so that it ends in time whatever the programs that
     are tried do.
@@ -81,8 +81,8 @@ def _end(process: int) -> None:
 
 
 def search(text: str, holds: Holds, deadline: float, keep: Callable[[str], None] = lambda _: None) -> str:
-    """The smallest program that is found until ``deadline`` of ``time.monotonic``; ``keep`` gets each smaller one.
-    Returns ``text`` itself where ``holds`` is false for it."""
+    """Returns the smallest program that is found until ``deadline`` of ``time.monotonic``; ``keep`` gets each smaller
+    one. Returns ``text`` itself where ``holds`` is false for it."""
     lines = text.splitlines(keepends=True)
     if not holds(text):
         return text
@@ -110,7 +110,8 @@ def _without_runs(lines: list[str], size: int, holds: Holds, deadline: float, ke
 def _without_regions(
     lines: list[str], size: int, holds: Holds, deadline: float, keep: Callable[[str], None]
 ) -> list[str]:
-    """``lines`` without regions of more than ``size`` and up to twice as many lines, or without what is around them."""
+    """Returns ``lines`` without regions of more than ``size`` and up to twice as many lines, or without what is around
+    them."""
     number = 0
     while time.monotonic() < deadline:
         groups = [(start, end) for start, end in _groups(lines) if size < end - start <= 2 * size]
@@ -126,7 +127,7 @@ def _without_regions(
 
 
 def _tried(lines: list[str], smaller: list[str], holds: Holds, keep: Callable[[str], None]) -> list[str]:
-    """``smaller`` if ``holds`` is true for it, else ``lines``."""
+    """Returns ``smaller`` if ``holds`` is true for it, else ``lines``."""
     candidate = "".join(smaller)
     if not holds(candidate):
         return lines

@@ -41,7 +41,7 @@ class Reduction:
         self._module: ModuleOp | None = None
 
     def run(self) -> str:
-        """The smallest program that is found in time."""
+        """Returns the smallest program that is found in time."""
         try:
             self._by_operations()
             self.text = search(self.text, self._checked, self._deadline, self._keep)
@@ -151,7 +151,7 @@ class Reduction:
 
 
 def _module_of(text: str) -> ModuleOp | None:
-    """The module of a text without syntax errors."""
+    """Returns the module of a text without syntax errors."""
     engine = DiagnosticEngine(DiagnosticOptions())
     module = parse_program(SourceFile("program.pto", text), engine)
     return None if engine.has_errors else module

@@ -15,7 +15,7 @@ _LISTED = 8
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     lines = [
         "# Clauses",
         "",
@@ -39,7 +39,7 @@ def page() -> str:
 
 
 def written(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
-    """The spellings of a clause, with the keywords that ``classes`` accept."""
+    """Returns the spellings of a clause, with the keywords that ``classes`` accept."""
     if row.form is Form.FLAG:
         return list(row.keywords)
     if row.form is Form.KEYWORD:
@@ -68,12 +68,12 @@ def written(row: Clause, classes: list[type[PtoOp]]) -> list[str]:
 
 
 def _names(row: Clause, classes: list[type[PtoOp]]) -> tuple[str, ...]:
-    """The operands of a clause as the first class that takes it names them."""
+    """Returns the operands of a clause as the first class that takes it names them."""
     return next((names for cls in classes for taken, names, _ in clauses_of(cls) if taken is row), row.operands)
 
 
 def words_of(classes: list[type[PtoOp]], attribute: str) -> tuple[str, ...]:
-    """The enumerators of an attribute of ``classes``."""
+    """Returns the enumerators of an attribute of ``classes``."""
     slots = [slot for cls in classes for name, slot in signature(cls).attributes.items() if name == attribute]
     return tuple(dict.fromkeys(word for slot in slots for name in slot.kind.enums for word in ENUMS[name].values))
 
@@ -89,5 +89,5 @@ def _takers(row: Clause, classes: list[type[PtoOp]]) -> str:
 
 
 def _tables() -> list[Clauses]:
-    """Each table once, however many shapes have it."""
+    """Returns each table once, however many shapes have it."""
     return list({id(clauses): clauses for clauses in CLAUSES.values()}.values())

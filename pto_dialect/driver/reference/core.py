@@ -34,7 +34,7 @@ def _slots(slots: tuple[CoreSlot, ...]) -> str:
 
 
 def runs(name: str) -> bool:
-    """Whether ``pto-run`` executes an operation."""
+    """Returns whether ``pto-run`` executes an operation."""
     # What ends a region runs as a part of the operation around it.
     return name in _PARTS or find(name) is not None
 
@@ -46,13 +46,13 @@ def _row(name: str) -> tuple[str, ...]:
 
 
 def _written(names: list[str]) -> list[str]:
-    """The forms of operations that have one of their own, as a block of text."""
+    """Returns the forms of operations that have one of their own, as a block of text."""
     texts = [form for name in names for form in map(shown, forms_of(name))]
     return ["Written:", "", "```text", *texts, "```", ""] if texts else []
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     lines = [
         "# Operations of the core dialects",
         "",

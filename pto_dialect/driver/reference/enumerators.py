@@ -16,7 +16,7 @@ def quoted() -> list[tuple[str, Kind]]:
 
 
 def _synonyms() -> list[tuple[str, str, str]]:
-    """Where another spelling is accepted, the spelling and its canonical form, in code style."""
+    """Returns where another spelling is accepted, the spelling and its canonical form, in code style."""
     rows = [
         *((f"`#pto` {name}", alias, word) for name, words in ENUM_ALIASES.items() for alias, word in words.items()),
         *((name.lower().replace("_", " "), *pair) for name, kind in quoted() for pair in kind.synonyms.items()),
@@ -26,7 +26,7 @@ def _synonyms() -> list[tuple[str, str, str]]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     lines = [
         "# Enumerators",
         "",

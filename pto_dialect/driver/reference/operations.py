@@ -69,7 +69,7 @@ _EFFECTS = {Effect.REGION: "region", Effect.HANDLE: "handle", Effect.QUERY: "que
 
 
 def computes(cls: type[PtoOp]) -> str:
-    """What the docstring says, without its source."""
+    """Returns what the docstring says, without its source."""
     return _CITATION.sub("", " ".join((cls.__doc__ or "").split())).removesuffix(".")
 
 
@@ -86,7 +86,7 @@ def targets(cls: type[PtoOp]) -> str:
 
 
 def pipe(cls: type[PtoOp]) -> str:
-    """The pipes of an operation; where they depend on its operands, that of the usual ones with a mark."""
+    """Returns the pipes of an operation; where they depend on its operands, that of the usual ones with a mark."""
     spec = op_spec(cls)
     pipes = [each.value.removeprefix("PIPE_") for each in dict.fromkeys((spec.pipe, *spec.pipes)) if each is not None]
     if spec.pipe_from or any(case.pipe is not None for case in spec.forms):
@@ -95,18 +95,18 @@ def pipe(cls: type[PtoOp]) -> str:
 
 
 def shape(cls: type[PtoOp]) -> str:
-    """The name of its shape as docs/reference/language.md has it."""
+    """Returns the name of its shape as docs/reference/language.md has it."""
     return op_spec(cls).shape.name.lower().replace("_", " ")
 
 
 def row(cls: type[PtoOp]) -> tuple[str, ...]:
-    """One line of a family's table."""
+    """Returns one line of a family's table."""
     runs = "" if reason(cls.name) is None else " (does not run)"
     return f"`{cls.name}`", cell(computes(cls)) + runs, pipe(cls), targets(cls), shape(cls)
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     families: dict[str, list[type[PtoOp]]] = {name: [] for name in TITLES}
     for mnemonic in OPS:
         cls = op_class(mnemonic)

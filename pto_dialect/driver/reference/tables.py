@@ -261,7 +261,7 @@ def _synchronisation() -> list[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Returns the whole page."""
     lines = [
         "# Tables of the targets",
         "",

@@ -48,7 +48,7 @@ _KEYWORDS = "module return call attributes private public nested to step iter_ar
 
 
 def _words(names: Iterable[str]) -> str:
-    """An alternation in which no name hides a longer one."""
+    """Returns an alternation in which no name hides a longer one."""
     return "|".join(re.escape(name) for name in sorted(set(names), key=lambda name: (-len(name), name)))
 
 
@@ -57,7 +57,7 @@ def _operations(names: Iterable[str], scope: str) -> dict[str, str]:
 
 
 def area_of(family: str) -> str:
-    """The area of an operation family."""
+    """Returns the area of an operation family."""
     folder = (FAMILIES[family].operations or "").partition(".")[0]
     return _AREA_OF_FAMILY.get(family) or _AREA_OF_FOLDER.get(folder, folder)
 
@@ -126,7 +126,7 @@ def patterns() -> list[dict[str, Any]]:
 
 
 def render() -> str:
-    """Text of the grammar file for what is declared now."""
+    """Returns the text of the grammar file for what is declared now."""
     grammar = {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
         "name": "PTO",

@@ -29,14 +29,14 @@ _DAMAGED = (
 
 
 def _damaged() -> tuple[type[Exception], ...]:
-    """What numpy and zipfile raise for files that are not what their names say."""
+    """Returns what numpy and zipfile raise for files that are not what their names say."""
     from zipfile import BadZipFile  # deferred: start-up
 
     return (*_DAMAGED, BadZipFile)
 
 
 def stated_format(content: Elements) -> Format | None:
-    """The element type that the value names; raises ``BindingError`` for one that does not exist."""
+    """Returns the element type that the value names; raises ``BindingError`` for one that does not exist."""
     if content.element is None:
         return None
     try:
@@ -46,7 +46,7 @@ def stated_format(content: Elements) -> Format | None:
 
 
 def load(content: Elements, needed: Format | None, budget: MemoryBudget | None = None) -> tuple[Array, Format]:
-    """The storage units that a value stands for, and their element type.
+    """Returns the storage units that a value stands for, and their element type.
 
     ``needed`` is the element type wanted; ``None`` takes what the value states, or the numpy type of the
     file. Raises ``BindingError`` for unreadable files, wrong sizes, other element types, and, before any memory is
@@ -85,7 +85,7 @@ def _split(content: Split, needed: Format | None, budget: MemoryBudget) -> tuple
 
 
 def _generated_bytes(content: Generated, fmt: Format) -> tuple[int, int]:
-    """Bytes of the array, and of what it is made from."""
+    """Returns the bytes of the array, and of what it is made from."""
     units = math.prod(content.shape)
     numbers = {"zeros": 0, "ones": 4, "random": 24 if fmt.is_float else 0}[content.kind]
     return units * fmt.bytes, units * fmt.elements * numbers
@@ -199,7 +199,7 @@ def _read_numpy(content: Stored, budget: MemoryBudget) -> Array:
 
 
 def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
-    """The size in bytes of an array file, from its header; 0 where that is unknown."""
+    """Returns the size in bytes of an array file, from its header; 0 where that is unknown."""
     import zipfile  # deferred: start-up
 
     if not zipfile.is_zipfile(stream):
@@ -221,7 +221,7 @@ def _stated_bytes(content: Stored, stream: BinaryIO) -> int:
 
 
 def _array_bytes(stream: Any) -> int:
-    """Bytes of the array whose ``.npy`` form begins here."""
+    """Returns the bytes of the array whose ``.npy`` form begins here."""
     if stream.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
         return 0
     major = stream.read(2)[:1]
@@ -240,7 +240,7 @@ def _reason(error: Exception) -> str:
 
 
 def with_key(content: Stored) -> Stored:
-    """``content`` with the name of the array where the only one of an archive is meant."""
+    """Returns ``content`` with the name of the array where the only one of an archive is meant."""
     if content.kind != NPZ or content.key is not None:
         return content
     with np.load(content.path) as archive:
@@ -260,7 +260,7 @@ def _key(content: Stored, names: list[str]) -> str:
 
 
 def fitted(array: Array, content: Elements, shape: Shape) -> Array:
-    """``array`` in the wanted shape: its own, or that of a raw file for which none was stated.
+    """Returns ``array`` in the wanted shape: its own, or that of a raw file for which none was stated.
 
     Raises ``BindingError`` for another shape.
     """

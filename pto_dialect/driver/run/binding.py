@@ -51,7 +51,7 @@ class Bound(NamedTuple):
         return argument_format(self.type) is not None
 
     def copied(self) -> Bound:
-        """The same argument with a buffer of its own."""
+        """Returns the same argument with a buffer of its own."""
         return self._replace(value=self.value.copy()) if self.is_array else self
 
 
@@ -67,7 +67,8 @@ class Held(NamedTuple):
     record: bool = False
 
     def fitted(self, needed: Format, shape: Shape | None) -> Array:
-        """The same memory as elements of ``needed`` in ``shape``; raises ``BindingError`` if it is other data."""
+        """Returns the same memory as elements of ``needed`` in ``shape``; raises ``BindingError`` if it is other
+        data."""
         is_integer = needed.kind != "float" and needed.elements == 1
         if not same_elements(self.fmt, needed) and not (self.record and is_integer):
             raise BindingError(f"buffer {self.name} has {self.fmt.name} elements, not {needed.name}")
@@ -80,7 +81,7 @@ class Held(NamedTuple):
 
 
 def signature(kernel: Kernel) -> str:
-    """The arguments of the entry function, one on each line."""
+    """Returns the arguments of the entry function, one on each line."""
     if not kernel.arguments:
         return f"@{kernel.entry} takes no arguments"
     width = max(len(name) for name, _ in kernel.arguments)
@@ -105,7 +106,8 @@ def advice(kernel: Kernel, missing: Sequence[str]) -> str:
 def bind(
     kernel: Kernel, given: Sequence[tuple[str, Given | Held]], budget: MemoryBudget, blocks: int = 1
 ) -> list[Bound]:
-    """The arguments of ``kernel`` in order, in memory that ``budget`` grants; names are argument names or positions.
+    """Returns the arguments of ``kernel`` in order, in memory that ``budget`` grants; names are argument names or
+    positions.
 
     Arguments that only launchers know need no value. Raises ``BindingError`` for arguments that are missing, unknown,
     given twice, or do not fit their types or the cores of ``blocks`` blocks; its ``subject`` is the name as it was
@@ -152,7 +154,7 @@ def bind_given(kernel: Kernel, given: Sequence[tuple[str, Given]], budget: Memor
 
 
 def by_name(kernel: Kernel, given: Sequence[tuple[str, Given | Held]]) -> dict[str, tuple[str, Given | Held]]:
-    """The name as it was given and the value, by the name of the argument."""
+    """Returns the name as it was given and the value, by the name of the argument."""
     names = [name for name, _ in kernel.arguments]
     chosen: dict[str, tuple[str, Given | Held]] = {}
     for asked, value in given:
@@ -194,7 +196,7 @@ def _bind_one(name: str, type_: Attribute, given: Given | Held, budget: MemoryBu
 
 
 def _whole_buffer(type_: Attribute, each: Each) -> Stored | Generated:
-    """The array that is handed out in parts."""
+    """Returns the array that is handed out in parts."""
     if isinstance(each.content, str):
         raise BindingError(f"it needs an array, not the number '{each.text}'")
     if not isinstance(type_, t.PtrType):
@@ -203,7 +205,7 @@ def _whole_buffer(type_: Attribute, each: Each) -> Stored | Generated:
 
 
 def hold(name: str, type_: Attribute, given: Given, budget: MemoryBudget) -> Held:
-    """The shared buffer ``name`` as the argument type ``type_`` of its first launch needs it."""
+    """Returns the shared buffer ``name`` as the argument type ``type_`` of its first launch needs it."""
     if argument_format(type_) is None:
         raise BindingError(f"it is used for a number ({t.type_text(type_)}), buffers are arrays")
     bound = _bind_one(name, type_, given, budget)
@@ -221,7 +223,7 @@ def _bind_held(name: str, type_: Attribute, held: Held) -> Bound:
 
 
 def part_of(type_: Attribute) -> Format | None:
-    """The format of single numbers where the elements of a buffer are vectors of them."""
+    """Returns the format of single numbers where the elements of a buffer are vectors of them."""
     if not isinstance(type_, t.PtrType) or not isinstance(type_.element, VectorType):
         return None
     return part_format(type_.element)
@@ -239,7 +241,7 @@ def _generated(content: Elements, needed: Format, budget: MemoryBudget, part: Fo
 
 
 def static_shape(type_: Attribute) -> Shape | None:
-    """The shape of an array for an argument of ``type_``; ``None`` where the type leaves it open."""
+    """Returns the shape of an array for an argument of ``type_``; ``None`` where the type leaves it open."""
     if isinstance(type_, (t.TileType, t.TileBufType)):
         return host_shape(type_)
     if isinstance(type_, (t.VRegType, t.VmiVRegType, t.VmiMaskType)):

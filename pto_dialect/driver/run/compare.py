@@ -79,7 +79,7 @@ class Expected(NamedTuple):
 
 
 def with_starts(expected: Sequence[Expected], bound: Sequence[Bound]) -> list[Expected]:
-    """The same, with what arguments hold now unless they are large."""
+    """Returns the same, with what arguments hold now unless they are large."""
     found: list[Expected] = []
     for one in expected:
         value = None if one.place.is_result else bound[one.place.number].value
@@ -120,7 +120,7 @@ def expectation(
 
 
 def _valid(place: Place, valid: Shape | None) -> Place:
-    """``place`` cut to its valid region."""
+    """Returns ``place`` cut to its valid region."""
     if valid is None:
         return place
     if len(valid) != len(place.shape) or any(v > n for v, n in zip(valid, place.shape, strict=True)):
@@ -159,7 +159,7 @@ def mismatches_of(expected: Sequence[Expected], value: Callable[[Place], Output]
 
 
 def mismatch_report(expected: Expected, output: Output) -> str | None:
-    """What differs, as text with the first mismatches; ``None`` when nothing does."""
+    """Returns what differs, as text with the first mismatches; ``None`` when nothing does."""
     judgement = expected.judgement
     if judgement.valid is not None:
         output = output._replace(array=output.array[tuple(slice(extent) for extent in judgement.valid)])
@@ -222,7 +222,7 @@ def _index(place: tuple[int, ...]) -> str:
 
 
 def _largest(got: Array, want: Array, wrong: Array) -> list[str]:
-    """The largest finite errors, absolute and relative, with their positions."""
+    """Returns the largest finite errors, absolute and relative, with their positions."""
     with np.errstate(all="ignore"):
         a, b = got.astype(np.float64), want.astype(np.float64)
         error = np.where(wrong & np.isfinite(a) & np.isfinite(b), np.abs(a - b), 0.0)
@@ -235,7 +235,8 @@ def _largest(got: Array, want: Array, wrong: Array) -> list[str]:
 
 
 def _untouched(wrong: Array, output: Output, before: Array | None) -> list[str]:
-    """How many of the wrong elements hold what they held before the run, and the box around them; nothing if few do."""
+    """Returns how many of the wrong elements hold what they held before the run, and the box around them; nothing if
+    few do."""
     if before is None or output.fmt.elements > 1:
         return []
     now = np.atleast_1d(np.ascontiguousarray(output.array))

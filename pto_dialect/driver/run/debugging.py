@@ -82,7 +82,7 @@ def _dialogue(debugger: Debugger, terminal: bool) -> None:
 
 
 def _quiet(request: Request, sanitizing: Sanitizing, path: str, changes: Sequence[Change]) -> Request:
-    """The run once more: without files, reports and summaries."""
+    """Returns the run once more: without files, reports and summaries."""
     again = replace(sanitizing, record=path, report=None, trace=None, changes=tuple(changes))
     return replace(request, sanitizing=again, outputs=(), expectations=(), quiet=True, dump=False,
                    cycles=None, reference=None)  # fmt: skip

@@ -26,7 +26,7 @@ class ElementMismatch(ValueError):
 
 
 def element_format(name: str) -> Format:
-    """The element type spelled ``name`` (``!pto.`` may precede it); raises :class:`ValueTextError`."""
+    """Returns the element type spelled ``name`` (``!pto.`` may precede it); raises :class:`ValueTextError`."""
     try:
         found = format_of(name)
     except ValueError:
@@ -38,7 +38,7 @@ def element_format(name: str) -> Format:
 
 
 def scalar_format(type_: Attribute) -> Format | None:
-    """Format of a scalar type; ``None`` for everything else."""
+    """Returns the format of a scalar type; ``None`` for everything else."""
     if isinstance(type_, (IntegerType, IndexType)) or t.is_float(type_):
         try:
             return format_of(t.element_name(type_))
@@ -48,7 +48,7 @@ def scalar_format(type_: Attribute) -> Format | None:
 
 
 def is_bit_pattern(fmt: Format) -> bool:
-    """True when numpy has no type of its own for the elements."""
+    """Returns True when numpy has no type of its own for the elements."""
     # The types of ml_dtypes are known to numpy, but not to its files.
     return fmt.is_packed or fmt.storage.isbuiltin != 1 or (fmt.is_float and fmt.storage.kind != "f")
 
@@ -59,7 +59,7 @@ def to_saved(array: Array, fmt: Format) -> Array:
 
 
 def same_elements(stated: Format, needed: Format) -> bool:
-    """Whether data stated as one type may be used where another is needed.
+    """Returns whether data stated as one type may be used where another is needed.
 
     Equal types, integers of equal width whatever their sign, and unsigned integers as the bits of a type that numpy
     does not have.
@@ -72,7 +72,7 @@ def same_elements(stated: Format, needed: Format) -> bool:
 
 
 def to_storage(array: Array, stated: Format | None, needed: Format) -> Array:
-    """``array`` as storage units of ``needed``, C-contiguous and in native byte order; its data may be
+    """Returns ``array`` as storage units of ``needed``, C-contiguous and in native byte order; its data may be
     shared.
 
     ``stated`` is what the user says the elements are; bits of any type are then accepted from unsigned
@@ -93,7 +93,7 @@ def to_storage(array: Array, stated: Format | None, needed: Format) -> Array:
 
 
 def to_values(array: Array, fmt: Format) -> Array:
-    """The numbers that storage units hold, for people and comparisons; packed pairs double the last axis."""
+    """Returns the numbers that storage units hold, for people and comparisons; packed pairs double the last axis."""
     if fmt.is_packed and array.ndim == 0:
         array = array.reshape(1)
     return decode(array.reshape(1), fmt).reshape(()) if array.ndim == 0 else decode(array, fmt)

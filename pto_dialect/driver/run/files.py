@@ -121,7 +121,7 @@ def _replace_all(contents: Mapping[str, bytes]) -> None:
 
 
 def _is_plain(path: str) -> bool:
-    """A regular file, or none yet; anything else (a pipe, a device) cannot be replaced, only written to."""
+    """Returns a regular file, or none yet; anything else (a pipe, a device) cannot be replaced, only written to."""
     return os.path.isfile(path) or not os.path.exists(path)
 
 
@@ -151,7 +151,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _other_members(path: str, replaced: Container[str]) -> dict[str, bytes]:
-    """What an archive that exists already holds under other names."""
+    """Returns what an archive that exists already holds under other names."""
     import zipfile  # deferred: start-up
 
     if not os.path.isfile(path) or not os.path.getsize(path) or (is_forced() and not zipfile.is_zipfile(path)):

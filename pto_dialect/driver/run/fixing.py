@@ -40,7 +40,7 @@ def fixed_text(
     values: Callable[[], list[Any]],
     blocks: int,
 ) -> tuple[str, list[str], list[str]]:
-    """The text with changes, what was changed, and what findings are left, one line each.
+    """Returns the text with changes, what was changed, and what findings are left, one line each.
 
     ``kernel`` has run on ``text``; ``again`` makes the kernel of a changed program, ``values`` fresh arguments.
     """
@@ -104,7 +104,7 @@ def write_fixed(path: str, text: str) -> None:
 
 
 def report_of(path: str, applied: Sequence[str], left: Sequence[str]) -> str:
-    """What was done, for people."""
+    """Returns what was done, for people."""
     if not applied:
         head = "nothing was changed"
     else:

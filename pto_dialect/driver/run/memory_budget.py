@@ -19,7 +19,8 @@ class SizeError(ValueError):
 
 
 def parse_size(text: str) -> int:
-    """Bytes that ``2G``, ``500M``, ``1.5GiB`` or ``4096`` stand for; units are powers of 1024. Raises ``SizeError``."""
+    """Returns the bytes that ``2G``, ``500M``, ``1.5GiB`` or ``4096`` stand for; units are powers of 1024. Raises
+    ``SizeError``."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         raise SizeError(f"'{text}' is no size, expected a number of bytes such as 500M or 2G")

@@ -48,7 +48,7 @@ class Output(NamedTuple):
 
 
 def result_places(kernel: Kernel) -> list[Place]:
-    """The returned tiles, vectors and scalars; other results have no value outside the run.
+    """Returns the returned tiles, vectors and scalars; other results have no value outside the run.
 
     A result is called as the SSA value that is returned, or by its position where that is no name of its own.
     """
@@ -67,7 +67,7 @@ def _is_array(type_: Attribute) -> bool:
 
 
 def _result_shape(type_: Attribute) -> Shape:
-    """Shape of what comes back: the valid region of a tile, the lanes of a vector, () for a scalar."""
+    """Returns the shape of what comes back: the valid region of a tile, the lanes of a vector, () for a scalar."""
     if isinstance(type_, t.TileBufType):
         open_ = t.DYNAMIC in (type_.valid_rows, type_.valid_cols)
         return (type_.rows, type_.cols) if open_ else (type_.valid_rows, type_.valid_cols)
@@ -115,7 +115,7 @@ class Places:
         self.short = _short_names(bound) if self.is_group else {}
 
     def find(self, name: str) -> Place:
-        """The output called ``name``; raises ``BindingError``."""
+        """Returns the output called ``name``; raises ``BindingError``."""
         name = self.short.get(name, name)
         if name in self.arguments:
             return self.arguments[name]
@@ -139,7 +139,7 @@ class Places:
         return nearest_or(name, names, f"there are: {', '.join([*names, *results]) or 'none'}")
 
     def output(self, place: Place, values: Sequence[object], returned: Sequence[object]) -> Output:
-        """The value of ``place`` after the run."""
+        """Returns the value of ``place`` after the run."""
         value = (returned if place.is_result else values)[place.number]
         if isinstance(value, np.ndarray):
             return Output(place.name, place.fmt, value)
@@ -147,7 +147,7 @@ class Places:
 
 
 def _short_names(bound: Sequence[Bound]) -> dict[str, str]:
-    """The arguments of a group by their names in their functions, where these mean one memory."""
+    """Returns the arguments of a group by their names in their functions, where these mean one memory."""
     found: dict[str, list[Bound]] = {}
     for one in bound:
         if one.is_array:
@@ -161,7 +161,7 @@ def memory_of(one: Bound) -> int:
 
 
 def scalar_array(value: object, fmt: Format) -> Array:
-    """A Python number as an array of one storage unit, shape ()."""
+    """Returns a Python number as an array of one storage unit, shape ()."""
     if fmt.is_float:
         return encode(np.array(value, np.float64), fmt, saturate=False)
     assert isinstance(value, (int, np.integer))
@@ -169,7 +169,7 @@ def scalar_array(value: object, fmt: Format) -> Array:
 
 
 def summary(output: Output) -> str:
-    """One line: name, element type, shape, and the numbers or their range."""
+    """Returns one line: name, element type, shape, and the numbers or their range."""
     values = to_values(output.array, output.fmt)
     head = f"{output.name}: {output.fmt.name}"
     if output.array.ndim:

@@ -27,8 +27,8 @@ class Prepared(NamedTuple):
     expected: list[Expected]
 
     def writings(self, value: Callable[[Place], Output]) -> list[Writing]:
-        """What is stored after the run: the requested outputs, then the arguments that are written back; ``value``
-        returns the contents of an output."""
+        """Returns what is stored after the run: the requested outputs, then the arguments that are written back;
+        ``value`` returns the contents of an output."""
         found: list[Writing] = []
         for place, file in self.outputs:
             output = value(place)
@@ -38,7 +38,7 @@ class Prepared(NamedTuple):
         return found
 
     def write_backs(self) -> list[tuple[Bound, OutputFile]]:
-        """The arguments whose content is stored after the run, each with the file that takes it."""
+        """Returns the arguments whose content is stored after the run, each with the file that takes it."""
         return [
             (one, OutputFile(one.write_back.path, one.write_back.kind, one.write_back.key))
             for one in self.bound
@@ -47,7 +47,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(kernel: Kernel, request: Request, arguments: Sequence[tuple[str, Given]]) -> Prepared:
-    """``arguments`` bound to what ``kernel`` takes, and what ``request`` wants.
+    """Returns ``arguments`` bound to what ``kernel`` takes, and what ``request`` wants.
 
     Raises ``BindingError`` where they do not go together, and ``FileError`` where two results are for one file.
     """
@@ -69,7 +69,7 @@ def prepared(kernel: Kernel, request: Request, arguments: Sequence[tuple[str, Gi
 
 
 def simplified(kernel: Kernel, arguments: Sequence[tuple[str, Given]]) -> list[tuple[str, Given]]:
-    """The arguments with zeros for random numbers on which nothing depends that ``kernel`` computes."""
+    """Returns the arguments with zeros for random numbers on which nothing depends that ``kernel`` computes."""
     return [
         (name, given._replace(content=given.content._replace(kind="zeros")))
         if isinstance(given.content, Generated) and kernel.ignores(name)
@@ -79,6 +79,6 @@ def simplified(kernel: Kernel, arguments: Sequence[tuple[str, Given]]) -> list[t
 
 
 def with_signature(error: BindingError, kernel: Kernel) -> BindingError:
-    """The error, followed by the arguments that the kernel takes, and how to pass missing ones."""
+    """Returns the error, followed by the arguments that the kernel takes, and how to pass missing ones."""
     help = f"\n{advice(kernel, error.names)}" if isinstance(error, NoValueError) else ""
     return BindingError(f"{error}\n{signature(kernel)}{help}")

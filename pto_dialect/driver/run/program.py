@@ -128,7 +128,7 @@ class Launch(LaunchState):
     # ------------------------------------------------------------ program
 
     def module(self, verified: bool = True) -> ModuleOp:
-        """The parsed and, unless it is left for later, ``verified`` program; its diagnostics are shown."""
+        """Returns the parsed and, unless it is left for later, ``verified`` program; its diagnostics are shown."""
         policy = self.request.policy
         engine = DiagnosticEngine(policy)
         text, remarks = read_program(self.item, self.request.target)
@@ -150,7 +150,7 @@ class Launch(LaunchState):
         return Options(target=request.target, printing=False, policy=request.policy, release=request.release)
 
     def built(self, text: str, engine: DiagnosticEngine, options: Options) -> ModuleOp | None:
-        """The parsed and verified program ``text``, if there is one."""
+        """Returns the parsed and verified program ``text``, if there is one."""
         name = self.item.name
         try:
             return build_checked(SourceFile(name, text), engine, options, self.request.verdicts)
@@ -177,8 +177,8 @@ class Launch(LaunchState):
             self.streams.err(closing + "\n")
 
     def entry(self, module: ModuleOp, asked: str | None = None) -> str:
-        """The function to run, by default the one that the request names; an unclear choice is the command line's
-        fault."""
+        """Returns the function to run, by default the one that the request names; an unclear choice is the command
+        line's fault."""
         functions = functions_of(module)
         asked = asked or self.request.entry
         listed = ", ".join(f"@{name}" for name in functions)
@@ -201,7 +201,7 @@ class Launch(LaunchState):
             raise BindingError(message, rule=error.rule) from None
 
     def kernel(self, module: ModuleOp, entry: str, group: Group | None = None, *, plain: bool = False) -> Kernel:
-        """The compiled entry function, or group of functions; a ``plain`` one is not instrumented, whatever the
+        """Returns the compiled entry function, or group of functions; a ``plain`` one is not instrumented, whatever the
         request says."""
         try:
             if plain:
@@ -220,7 +220,7 @@ class Launch(LaunchState):
         raise Failure(WRONG_PROGRAM)
 
     def compiled(self, module: ModuleOp, entry: str, group: Group | None = None) -> Kernel:
-        """The compiled entry function, or group of functions; reports no errors."""
+        """Returns the compiled entry function, or group of functions; reports no errors."""
         request = self.request
         if request.sanitizing is not None:
             sanitizing = replace(request.sanitizing, times_only=request.times_only)
@@ -235,7 +235,8 @@ class Launch(LaunchState):
     def internal(
         self, error: BaseException, what: str, span: Span | None, entry: str, values: list[object] | None = None
     ) -> Diagnostic:
-        """The diagnostic for an error that no rule foresaw, in compiling ``entry`` or running it on ``values``."""
+        """Returns the diagnostic for an error that no rule foresaw, in compiling ``entry`` or running it on
+        ``values``."""
         from ..internal_error import internal_error  # deferred: start-up
 
         def again(smaller: str) -> None:
@@ -283,7 +284,7 @@ class Launch(LaunchState):
         raise Failure(code)
 
     def instrumented(self, kernel: Kernel) -> InstrumentedKernel:
-        """The instrumented kernel that runs instead of ``kernel``."""
+        """Returns the instrumented kernel that runs instead of ``kernel``."""
         return cast("InstrumentedKernel", kernel)
 
     def save(self, kernel: Kernel, failure: Diagnostic | None) -> None:
@@ -297,7 +298,7 @@ class Launch(LaunchState):
             self.unsaved = True
 
     def referee(self, bound: Sequence[Bound]) -> Referee | None:
-        """What compares the results with the function of ``--reference``, if there is one."""
+        """Returns what compares the results with the function of ``--reference``, if there is one."""
         if self.request.reference is None:
             return None
         from ..explore.reference import Referee  # deferred: start-up
@@ -305,7 +306,7 @@ class Launch(LaunchState):
         return Referee(self.request.reference, bound, Judgement(self.request.tolerance))
 
     def copies(self, bound: Sequence[Bound]) -> list[Array | None] | None:
-        """The buffers before the run; ``None`` when nothing is going to be shown of them."""
+        """Returns the buffers before the run; ``None`` when nothing is going to be shown of them."""
         if self.request.times_only or (self.request.quiet and not self.request.dump):
             return None
         return [one.value.copy() if one.is_array else None for one in bound]
@@ -350,7 +351,7 @@ class Launch(LaunchState):
             raise Failure(FINDINGS)
 
     def collected(self, kernel: Kernel) -> tuple[tuple[Diagnostic, ...], Counts]:
-        """What the sanitizers have found so far, and its numbers; nothing if they do not watch."""
+        """Returns what the sanitizers have found so far, and its numbers; nothing if they do not watch."""
         request = self.request.sanitizing
         if request is None:
             return (), Counts()
@@ -380,7 +381,7 @@ def _named(op: Operation, kernel: Kernel) -> str:
 
 
 def changed(places: Places, bound: Sequence[Bound], before: Sequence[Array | None] | None) -> list[Place]:
-    """What is worth showing: buffers of which the run changed a byte or that are written back, and results."""
+    """Returns what is worth showing: buffers of which the run changed a byte or that are written back, and results."""
     found: list[Place] = []
     if before is None:
         return found

@@ -74,13 +74,14 @@ class Request:
         return not (results or self.dump or self.profile or self.reference is not None)
 
     def inputs(self) -> list[str]:
-        """The files that the launch reads beside its program, but for those that receive what it leaves there."""
+        """Returns the files that the launch reads beside its program, but for those that receive what it leaves
+        there."""
         contents: list[object] = [given.stored for _, given in self.arguments if not given.write_back]
         contents += [content for _, content in self.expectations]
         return [content.path for content in contents if isinstance(content, Stored)]
 
     def output_files(self) -> list[tuple[str, str]]:
-        """The options that have buffers or results stored, and their files."""
+        """Returns the options that have buffers or results stored, and their files."""
         files = [("--out", file.path) for _, file in self.outputs]
         written = [given.stored for _, given in self.arguments if given.write_back]
         return files + [("--arg", stored.path) for stored in written if stored is not None]

@@ -76,8 +76,8 @@ def instrumented_kernel(
     observer: RunObserver | None = None,
     tasks: bool = False,
 ) -> InstrumentedKernel:
-    """The instrumented kernel, or group of functions, with the ``observer`` of others where it runs concurrently with
-    them, for ``tasks`` in the one that reports the accesses of tasks; raises as ``Kernel`` does."""
+    """Returns the instrumented kernel, or group of functions, with the ``observer`` of others where it runs
+    concurrently with them, for ``tasks`` in the one that reports the accesses of tasks; raises as ``Kernel`` does."""
     from pto_dialect.sanitize.launch import InstrumentedKernel  # deferred: start-up
     from pto_dialect.sanitize.report.timeline import Timeline  # deferred: start-up
 
@@ -104,7 +104,7 @@ def _timed_kernel(
     request: Sanitizing,
     group: Group | None,
 ) -> InstrumentedKernel:
-    """The kernel whose runs are timed, and shown where a page is wanted."""
+    """Returns the kernel whose runs are timed, and shown where a page is wanted."""
     from pto_dialect.analysis.cycles.static import table_for  # deferred: start-up
     from pto_dialect.analysis.cycles.table import CycleTableError  # deferred: start-up
     from pto_dialect.analysis.target import profile_of  # deferred: start-up
@@ -182,7 +182,7 @@ def save_recording(
 def collected(
     kernel: InstrumentedKernel, request: Sanitizing, policy: DiagnosticOptions
 ) -> tuple[tuple[Diagnostic, ...], Counts]:
-    """The findings since the last call that are to be shown, and their numbers; writes the report.
+    """Returns the findings since the last call that are to be shown, and their numbers; writes the report.
 
     Raises ``BindingError`` for suppressions that cannot be read, ``FileError`` for a file that cannot be written.
     """
@@ -212,14 +212,14 @@ def collected(
 
 
 def unchecked_lines(kernel: InstrumentedKernel) -> list[str]:
-    """What a run did not check, one line each; nothing for runs that only write a timeline."""
+    """Returns what a run did not check, one line each; nothing for runs that only write a timeline."""
     from pto_dialect.sanitize.unchecked import unchecked  # deferred: start-up
 
     return unchecked(kernel) if kernel.sanitize.checks else []
 
 
 def assumed_lines(kernel: InstrumentedKernel) -> list[str]:
-    """What was assumed about a run and the text leaves open, one line each."""
+    """Returns what was assumed about a run and the text leaves open, one line each."""
     from pto_dialect.sanitize.unchecked import assumed  # deferred: start-up
 
     line = assumed(kernel) if kernel.sanitize.checks else ""
@@ -227,7 +227,8 @@ def assumed_lines(kernel: InstrumentedKernel) -> list[str]:
 
 
 def kept_findings(kernel: InstrumentedKernel, request: Sanitizing) -> list[Finding]:
-    """The findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be read."""
+    """Returns the findings so far that no suppression covers. Raises ``BindingError`` for suppressions that cannot be
+    read."""
     from pto_dialect.sanitize.report.suppress import (  # deferred: start-up
         SuppressionError,
         comments_of,
@@ -247,7 +248,7 @@ def kept_findings(kernel: InstrumentedKernel, request: Sanitizing) -> list[Findi
 
 
 def document(diagnostics: tuple[Diagnostic, ...], counts: Counts, path: str, facts: dict[str, str]) -> str:
-    """The report: SARIF for names that end in ``.sarif``, else JSON."""
+    """Returns the report: SARIF for names that end in ``.sarif``, else JSON."""
     from pto_dialect.diagnostics.formats import to_json, to_sarif  # deferred: start-up
 
     if not path.endswith(".sarif"):

@@ -42,12 +42,13 @@ class Failure(Exception):
 
 
 def exit_status(code: int) -> int:
-    """The exit code of the command for what became of a launch."""
+    """Returns the exit code of the command for what became of a launch."""
     return WRONG_PROGRAM if code == TIMED_OUT else code
 
 
 def out_of_time(place: Span | None) -> Diagnostic:
-    """The error for a launch that takes too long; ``place`` is where it was, ``None`` for before or after the run."""
+    """Returns the error for a launch that takes too long; ``place`` is where it was, ``None`` for before or after the
+    run."""
     where = "the run was here" if place is not None else "the program was not running"
     return Diagnostic("run-timeout", Severity.ERROR, f"the time limit of --timeout is over; {where}", place)
 

@@ -29,9 +29,9 @@ def measured(
     results: list[Any],
     not_tried: str | None = None,
 ) -> ModuleCycles:
-    """What the runs of a timed kernel have taken, with the advice that the request wants. ``originals`` returns the
-    arguments before the run, ``results`` are those after it with what it returned, which a run for times alone leaves
-    out. ``not_tried`` states why no change can be tried."""
+    """Returns what the runs of a timed kernel have taken, with the advice that the request wants. ``originals`` returns
+    the arguments before the run, ``results`` are those after it with what it returned, which a run for times alone
+    leaves out. ``not_tried`` states why no change can be tried."""
     request = launch.request
     assert isinstance(kernel, CycleKernel)
     found = launch.timed = kernel.cycles(launch.item.name)

@@ -113,7 +113,7 @@ class Given(NamedTuple):
         return file_of(self.content)
 
     def at(self, path: str) -> Given:
-        """The same with the file at ``path``."""
+        """Returns the same with the file at ``path``."""
         stored = self.stored
         assert stored is not None
         moved = stored._replace(path=path)
@@ -124,7 +124,7 @@ class Given(NamedTuple):
 
 
 def file_of(content: Content | Each) -> Stored | None:
-    """The file of a value, if there is one."""
+    """Returns the file of a value, if there is one."""
     if isinstance(content, Each):
         return content.content if isinstance(content.content, Stored) else None
     content = content.whole if isinstance(content, Split) else content
@@ -153,7 +153,7 @@ def split_assignment(text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
 
 
 def parse_given(text: str) -> Given:
-    """A value of ``--arg``; raises :class:`ValueTextError`."""
+    """Returns a value of ``--arg``; raises :class:`ValueTextError`."""
     plain = text.removesuffix(_WRITE_BACK)
     given = Given(_each(plain) if plain.startswith(tuple(EACH)) else parse_content(plain))
     if not text.endswith(_WRITE_BACK):
@@ -164,7 +164,7 @@ def parse_given(text: str) -> Given:
 
 
 def parse_content(text: str) -> Content:
-    """A number, a file or generated elements; raises :class:`ValueTextError`."""
+    """Returns a number, a file or generated elements; raises :class:`ValueTextError`."""
     if _NUMBER.fullmatch(text):
         return Number(_number(text), text)
     kind = text.partition(":")[0]
@@ -194,7 +194,7 @@ def _each(text: str) -> Each:
 
 
 def parse_output(text: str) -> OutputFile:
-    """A value of ``--out``: ``y.npy``, ``y.npz[:KEY]`` or ``y.bin``; raises :class:`ValueTextError`."""
+    """Returns a value of ``--out``: ``y.npy``, ``y.npz[:KEY]`` or ``y.bin``; raises :class:`ValueTextError`."""
     archive = _ARCHIVE.fullmatch(text)
     rest = archive["rest"] if archive else None
     if archive and archive["kind"] == NPZ and rest != "":
@@ -207,7 +207,7 @@ def parse_output(text: str) -> OutputFile:
 
 
 def shape_text(shape: Shape) -> str:
-    """``256x512``; ``scalar`` without dimensions."""
+    """Returns ``256x512``; ``scalar`` without dimensions."""
     return "x".join(map(str, shape)) or "scalar"
 
 
@@ -220,7 +220,7 @@ def _number(text: str) -> int | float | bool:
 
 
 def _integer(digits: str, whole: str, base: int = 10) -> int:
-    """The number that ``digits`` in the value ``whole`` spell; none that anything here counts has so many."""
+    """Returns the number that ``digits`` in the value ``whole`` spell; none that anything here counts has so many."""
     if len(digits) > _DIGITS:
         raise ValueTextError(f"the number in '{whole[:_DIGITS]}…' has {len(digits)} digits, at most {_DIGITS} are read")
     return int(digits, base)

@@ -35,7 +35,7 @@ class Batches:
         self._seconds = 0.0
 
     def next(self) -> list[Batch]:
-        """The batches that are to start now."""
+        """Returns the batches that are to start now."""
         started: list[Batch] = []
         while self._running < _AHEAD * self._threads and (self._alone or self._jobs):
             if self._alone:

@@ -85,7 +85,7 @@ def connected(place: ClusterAddress) -> Iterator[Any]:
 
 
 def _settings(stack: ExitStack, dashboard: bool) -> dict[str, Any]:
-    """What differs from the defaults of Dask, with a folder that no other user can enter."""
+    """Returns what differs from the defaults of Dask, with a folder that no other user can enter."""
     folder = stack.enter_context(TemporaryDirectory(prefix="pto-cluster-", ignore_cleanup_errors=True))
     settings: dict[str, Any] = {
         "temporary-directory": folder,
@@ -143,7 +143,7 @@ def _is_address(address: str) -> bool:
 
 
 def _scheduler_address(place: str) -> str:
-    """``place``, or the address in the file of that name. Raises ``ClusterError``."""
+    """Returns ``place``, or the address in the file of that name. Raises ``ClusterError``."""
     if not os.path.exists(place):
         return place
     try:
@@ -170,7 +170,7 @@ def _client(distributed: Any, address: str, cluster: dict[str, Any]) -> Any:
 
 
 def version_of() -> str:
-    """The version of this package, as reported by a worker."""
+    """Returns the version of this package, as reported by a worker."""
     return __version__
 
 
@@ -196,8 +196,8 @@ _ENDS = ("finished", "error", "cancelled")
 
 
 def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[tuple[Job, Done]]:
-    """What becomes of each job, as they end. Raises ``ClusterError`` for a worker with another version that has come
-    later, and when the scheduler is lost."""
+    """Yields what becomes of each job, as they end. Raises ``ClusterError`` for a worker with another version that has
+    come later, and when the scheduler is lost."""
     from distributed import as_completed  # deferred: optional
 
     # Tasks, not scattered data: what a task has made can be made again when the worker that has it dies.
@@ -238,7 +238,7 @@ def run_jobs(client: Any, jobs: Sequence[Job], contents: Contents) -> Generator[
 
 
 def kept(content: bytes) -> bytes:
-    """A file as a task: whoever needs it gets it from the worker that has it, or from the scheduler."""
+    """Returns a file as a task: whoever needs it gets it from the worker that has it, or from the scheduler."""
     return content
 
 
@@ -249,7 +249,7 @@ def _checked(done: Done) -> Done:
 
 
 def _done(job: Job, future: Any) -> list[Done]:
-    """The record of a job without a result."""
+    """Returns the record of a job without a result."""
     if future.status == "cancelled":
         raise ClusterError("the scheduler is lost; results so far are stored, and the same command runs the rest")
     error = future.exception()

@@ -45,7 +45,7 @@ class Job:
         return f"{self.file} [{point_text(self.point)}]" if self.point else self.file
 
     def document(self) -> Document:
-        """What the launch file says at this point."""
+        """Returns what the launch file says at this point."""
         return at_point(Document(self.file, self.text), self.point)
 
     def large(self) -> list[str]:
@@ -68,7 +68,7 @@ class Named(Folder):
 
 
 def jobs_of(path: str, settings: Settings, contents: Contents) -> list[Job]:
-    """The jobs of a launch file in the order of its points; the large files among their inputs are added to
+    """Returns the jobs of a launch file in the order of its points; the large files among their inputs are added to
     ``contents``.
 
     Raises ``LaunchError`` for an invalid launch file, ``OSError`` for one that cannot be read. Files that cannot be
@@ -139,7 +139,7 @@ def _includes_own(program: str) -> bool:
 
 
 def has_blocks(job: Job) -> bool:
-    """True for a launch file without points whose launches have several blocks."""
+    """Returns True for a launch file without points whose launches have several blocks."""
     if job.point:
         return False
     folder = Folder(os.path.dirname(job.file), job.settings.allow_outside)
@@ -148,12 +148,12 @@ def has_blocks(job: Job) -> bool:
 
 
 def programs_of(plan: Plan) -> list[str]:
-    """The programs of all launches."""
+    """Returns the programs of all launches."""
     return [program for step in plan.steps for program in step.programs]
 
 
 def targets_of(plan: Plan) -> list[Target]:
-    """The files that a plan writes."""
+    """Returns the files that a plan writes."""
     return [*plan.outputs.values(), *(target for step in plan.steps for target in step.outputs.values())]
 
 
@@ -168,7 +168,7 @@ def _content(path: str, known: dict[str, bytes]) -> bytes | None:
 
 
 def canonical(value: Any) -> Any:
-    """What JSON can say of settings, the same in every process."""
+    """Returns what JSON can say of settings, the same in every process."""
     if dataclasses.is_dataclass(value):
         return {one.name: canonical(getattr(value, one.name)) for one in dataclasses.fields(value)}
     if isinstance(value, frozenset | set):

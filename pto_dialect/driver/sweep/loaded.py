@@ -17,7 +17,7 @@ LAUNCH = 'program = "first.pto"\n[arguments]\nx = "random:f32:1"\n'
 
 
 def first() -> Done:
-    """What becomes of the launch."""
+    """Returns what becomes of the launch."""
     return run_job(Job("first.launch.toml", LAUNCH, {}, Settings(), {"first.pto": "it"}, {"it": PROGRAM}), {})
 
 

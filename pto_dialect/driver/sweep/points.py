@@ -33,7 +33,7 @@ Point = Mapping[str, Value]
 
 
 def points_of(document: Document) -> list[Point]:
-    """All points of the sweep, the last name running fastest; one without names where there is no sweep.
+    """Returns all points of the sweep, the last name running fastest; one without names where there is no sweep.
 
     Raises ``LaunchError``.
     """
@@ -106,17 +106,17 @@ def _filled(value: Any, point: Point) -> Any:
 
 
 def filled_program(text: str, point: Point) -> str:
-    """A program with ``${name}`` as the value."""
+    """Returns a program with ``${name}`` as the value."""
     for name, one in point.items():
         text = text.replace(f"${{{name}}}", value_text(one))
     return text
 
 
 def value_text(value: Value) -> str:
-    """A value as it is written in a text."""
+    """Returns a value as it is written in a text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def point_text(point: Point) -> str:
-    """``n=16, seed=0``."""
+    """Returns ``n=16, seed=0``."""
     return ", ".join(f"{name}={value_text(value)}" for name, value in point.items())

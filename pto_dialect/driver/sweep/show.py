@@ -31,7 +31,7 @@ def _rank(value: Any) -> tuple[bool, float, str]:
 
 
 def table_text(records: Sequence[Record]) -> str:
-    """A row for each launch with its values, and the numbers of all."""
+    """Returns a row for each launch with its values, and the numbers of all."""
     names = columns_of(records)
     head = ["launch file", *names, "ms", "result"]
     rows = [head]

@@ -25,7 +25,7 @@ class StoreError(Exception):
 
 
 def record_of(job: Job, done: Done) -> Record:
-    """What is kept of a job."""
+    """Returns what is kept of a job."""
     result = done.result
     return {
         "key": job.key,
@@ -41,7 +41,7 @@ def record_of(job: Job, done: Done) -> Record:
 
 
 def result_of_record(record: Record, label: str) -> FileResult:
-    """The result in a record."""
+    """Returns the result in a record."""
     return FileResult(label, _CODES[record["result"]], record["ms"] / 1e3, record["out"], record["err"])
 
 
@@ -90,7 +90,7 @@ class Store:
 
 
 def read_records(path: str) -> list[Record]:
-    """All records of a file. Raises ``StoreError``."""
+    """Returns all records of a file. Raises ``StoreError``."""
     if not os.path.exists(path):
         raise StoreError(f"no such file: '{path}'")
     return _read_parquet(path) if path.endswith(PARQUET) else read_lines(path)
@@ -101,7 +101,7 @@ _BEGIN = '{"key": "'
 
 
 def read_lines(path: str) -> list[Record]:
-    """The records of a file of JSON lines; the last line may have been cut off."""
+    """Returns the records of a file of JSON lines; the last line may have been cut off."""
     try:
         with open(path, encoding="utf-8") as stream:
             text = stream.read()

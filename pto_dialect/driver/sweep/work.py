@@ -41,7 +41,7 @@ class Shipped(Folder):
         self.paths: dict[str, str] = {}
 
     def resolve(self, path: str) -> str:
-        """The path of the file that is called ``path``."""
+        """Returns the path of the file that is called ``path``."""
         if path not in self.paths:
             folder = os.path.join(self.path, str(len(self.paths)))
             os.mkdir(folder)
@@ -75,7 +75,7 @@ def run_job(job: Job, contents: Mapping[str, bytes]) -> Done:
 
 
 def run_batch(jobs: Sequence[Job], contents: Mapping[str, bytes]) -> list[Done]:
-    """What becomes of several jobs, one after the other."""
+    """Returns what becomes of several jobs, one after the other."""
     return [run_job(job, contents) for job in jobs]
 
 
@@ -100,7 +100,7 @@ def _state(path: str) -> tuple[int, int]:
 
 
 def _named(text: str, folder: Shipped) -> str:
-    """A text with the paths that the launch file uses."""
+    """Returns a text with the paths that the launch file uses."""
     for path, local in folder.paths.items():
         text = text.replace(local, path)
     return text

@@ -105,14 +105,14 @@ class Tuner:
         return Folder("", allow_outside=True)
 
     def measure(self, candidate: Candidate) -> Measured:
-        """All about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
+        """Returns all about one candidate. Raises ``LaunchError`` for what is wrong whatever the values are."""
         found = self.build(candidate)
         if not found.reason:
             self.run(found)
         return found
 
     def build(self, candidate: Candidate) -> Measured:
-        """The program of a candidate, verified, and its memory. Raises ``LaunchError``."""
+        """Returns the program of a candidate, verified, and its memory. Raises ``LaunchError``."""
         found = Measured(candidate)
         plan = self._plan(candidate)
         target = self.target or plan.target
@@ -133,15 +133,15 @@ class Tuner:
             found.reason = str(error)
 
     def module(self, found: Measured) -> ModuleOp:
-        """The program of a good candidate, made again where another process has measured it."""
+        """Returns the program of a good candidate, made again where another process has measured it."""
         if found.module is None:
             plan = self._plan(found.candidate)
             found.module = self._module(plan, found.candidate, self.target or plan.target)
         return found.module
 
     def program(self, candidate: Candidate, verified: bool = True) -> ModuleOp | None:
-        """The program without passes; ``None`` if it cannot be read or, where it is ``verified``, is not legal. Raises
-        ``LaunchError``."""
+        """Returns the program without passes; ``None`` if it cannot be read or, where it is ``verified``, is not legal.
+        Raises ``LaunchError``."""
         plan = self._plan(candidate)
         try:
             return self._module(plan, candidate._replace(passes=()), self.target or plan.target, verified)
@@ -149,7 +149,7 @@ class Tuner:
             return None
 
     def input_of(self, candidate: Candidate) -> Input:
-        """The program of a candidate as a file. Raises ``LaunchError``."""
+        """Returns the program of a candidate as a file. Raises ``LaunchError``."""
         return self._item(self._plan(candidate))
 
     def compare_with(self, candidate: Candidate) -> None:
@@ -198,7 +198,7 @@ class Tuner:
             self.run(found)
 
     def _time(self, found: Measured) -> bool:
-        """Whether contents do not matter."""
+        """Returns whether contents do not matter."""
         plan = self._plan(found.candidate)
         step, module = plan.steps[0], self.module(found)
         if self._values is None:
@@ -238,7 +238,8 @@ class Tuner:
         return plan
 
     def _text(self, plan: Plan, candidate: Candidate, target: str | None) -> str:
-        """The program, of a C++ kernel as its definitions make it. Raises ``LaunchError`` for what cannot be read."""
+        """Returns the program, of a C++ kernel as its definitions make it. Raises ``LaunchError`` for what cannot be
+        read."""
         item = self._item(plan)
         text, found = read_program(item, target)
         if found and found[0].severity is Severity.ERROR:
@@ -331,7 +332,7 @@ def _array(value: Any) -> Any:
 
 
 def _first(found: Iterable[Diagnostic]) -> str:
-    """The first error in one line, with its source location."""
+    """Returns the first error in one line, with its source location."""
     worst = next((one for one in found if one.severity is Severity.ERROR), None)
     if worst is None:
         return ""

@@ -20,7 +20,7 @@ class PlotError(ValueError):
 
 
 def table_text(found: Sequence[Measured], reference: str, left: int) -> str:
-    """A row for each candidate in their order, then what they were compared with."""
+    """Returns a row for each candidate in their order, then what they were compared with."""
     names = list(dict.fromkeys(name for one in found for name in one.candidate.point))
     spaces = sorted({space for one in found for space in one.memory})
     head = [*names, "cycles", "low", "high", "µs", *(f"{space} bytes" for space in spaces), "result"]
@@ -50,19 +50,19 @@ def _summary(good: Sequence[Measured], count: int, reference: str, left: int) ->
 
 
 def fastest(good: Sequence[Measured]) -> Measured:
-    """The one that takes the least time, of several the one with the least memory."""
+    """Returns the one that takes the least time, of several the one with the least memory."""
     return min(good, key=lambda one: (one.whole.cycles, one.bytes))
 
 
 def document(found: Sequence[Measured], file: str, reference: str, left: int) -> str:
-    """The same as JSON."""
+    """Returns the same as JSON."""
     candidates = [candidate_data(one) for one in found]
     content = {"version": 1, "file": file, "reference": reference, "left_out": left, "candidates": candidates}
     return json.dumps(content, indent=2) + "\n"
 
 
 def candidate_data(one: Measured) -> dict[str, Any]:
-    """What became of a candidate, for JSON."""
+    """Returns what became of a candidate, for JSON."""
     told: dict[str, Any] = {"values": dict(one.candidate.point), "passes": list(one.candidate.passes)}
     if one.reason:
         return told | {"right": False, "reason": one.reason}

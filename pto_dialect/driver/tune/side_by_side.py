@@ -14,7 +14,7 @@ from .space import Candidate
 
 
 def measured(tuner: Tuner, chosen: Sequence[Candidate], jobs: int) -> list[Measured]:
-    """What became of ``chosen``, in their order, measured by ``jobs`` processes; the same as from one. Raises
+    """Returns what became of ``chosen``, in their order, measured by ``jobs`` processes; the same as from one. Raises
     ``LaunchError`` as ``Tuner.measure`` does, ``WorkerError`` where a process dies."""
     if jobs == 1:
         return [tuner.measure(one) for one in chosen]
@@ -40,8 +40,8 @@ def _others(tuner: Tuner, rest: list[Candidate], jobs: int) -> Iterator[Measured
 
 
 def _one(tuner: Tuner, candidate: Candidate) -> Measured | Diagnostic:
-    """What becomes of a candidate, in a process that measures it; without the program, which is made again where it is
-    wanted."""
+    """Returns what becomes of a candidate, in a process that measures it; without the program, which is made again
+    where it is wanted."""
     try:
         found = tuner.measure(candidate)
     except LaunchError as error:

@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(document: Document) -> list[Candidate]:
-    """All combinations, the last name varying fastest. Raises ``LaunchError``."""
+    """Returns all combinations, the last name varying fastest. Raises ``LaunchError``."""
     top = Table(document, (), document.content)
     if SWEEP in document.content:
         top.fail(SWEEP, "a launch file that is tuned has a table [tune] instead")
@@ -58,7 +58,7 @@ def candidates(document: Document) -> list[Candidate]:
 
 
 def _located(varied: Document, document: Document) -> list[Point]:
-    """The points; errors are located in the table ``[tune]``."""
+    """Returns the points; errors are located in the table ``[tune]``."""
     try:
         return points_of(varied)
     except LaunchError as error:
@@ -74,7 +74,7 @@ def _filled(text: str, point: Point) -> str:
 
 
 def _pipeline(text: str, table: Table) -> tuple[str, ...]:
-    """The passes of a pipeline, without those that a value leaves out."""
+    """Returns the passes of a pipeline, without those that a value leaves out."""
     try:
         calls = [each for each in _calls(text) if not _left_out(each)]
         return parse_pipeline(",".join(calls))
@@ -95,7 +95,7 @@ def _left_out(call: str) -> bool:
 
 
 def program_at(text: str, point: Point, document: Document) -> str:
-    """The program with the numbers of a point; words do not go into programs. Raises ``LaunchError``."""
+    """Returns the program with the numbers of a point; words do not go into programs. Raises ``LaunchError``."""
     for name, value in point.items():
         if f"${{{name}}}" in text and not (isinstance(value, int) and not isinstance(value, bool)):
             raise document.error((TUNE, name), f"{TUNE}.{name}: ${{{name}}} in a program is an integer, not '{value}'")
@@ -107,7 +107,7 @@ def program_at(text: str, point: Point, document: Document) -> str:
 
 
 def with_passes(document: Document, passes: Sequence[str]) -> Document:
-    """A launch file whose ``[tune]`` has these passes as well, after its own. Raises ``LaunchError``."""
+    """Returns a launch file whose ``[tune]`` has these passes as well, after its own. Raises ``LaunchError``."""
     if not passes:
         return document
     given = Table(document, (), document.content).table(TUNE)
@@ -130,9 +130,9 @@ class SpaceError(ValueError):
 def document_of(
     path: str, params: Sequence[str], passes: Sequence[str], launch: Mapping[str, Any]
 ) -> Document:  # fmt: skip
-    """The launch file that a command line stands for: ``params`` are ``NAME=1,2,4``, of a C++ kernel for its macros,
-    ``passes`` pipelines whose options may have lists of values, ``rows=[16,32]``; ``launch`` has its other keys. Raises
-    :class:`SpaceError`."""
+    """Returns the launch file that a command line stands for: ``params`` are ``NAME=1,2,4``, of a C++ kernel for its
+    macros, ``passes`` pipelines whose options may have lists of values, ``rows=[16,32]``; ``launch`` has its other
+    keys. Raises :class:`SpaceError`."""
     table: dict[str, Any] = {}
     for text in params:
         name, equal, values = text.partition("=")
@@ -159,7 +159,7 @@ def _value(text: str) -> int | str:
 
 
 def _named(pipeline: str, table: dict[str, Any]) -> str:
-    """A pipeline whose lists have become names of ``table``."""
+    """Returns a pipeline whose lists have become names of ``table``."""
 
     def name(match: re.Match[str]) -> str:
         chosen, number = match["option"], 2

@@ -54,8 +54,8 @@ def _advice(name: str, is_cpp: bool, is_file: bool) -> str:
 
 
 def _programs(tuner: Tuner, found: Sequence[Candidate]) -> list[tuple[str, bool]] | None:
-    """The texts of all programs, of C++ kernels with what they include, and whether they are C++; ``None`` where one
-    cannot be read."""
+    """Returns the texts of all programs, of C++ kernels with what they include, and whether they are C++; ``None``
+    where one cannot be read."""
     texts: list[tuple[str, bool]] = []
     for one in {repr([one.document.content.get(key) for key in ("program", "launch")]): one for one in found}.values():
         item = tuner.input_of(one)
@@ -71,7 +71,7 @@ def _programs(tuner: Tuner, found: Sequence[Candidate]) -> list[tuple[str, bool]
 
 
 def _tables(content: Any) -> Iterator[dict[str, Any]]:
-    """All tables of definitions."""
+    """Yields all tables of definitions."""
     if isinstance(content, dict):
         for key, value in content.items():
             if key == DEFINES and isinstance(value, dict):
@@ -84,7 +84,7 @@ def _tables(content: Any) -> Iterator[dict[str, Any]]:
 
 
 def _strings(content: Any, macros: set[str]) -> Iterator[str]:
-    """All strings in which names are replaced; definitions only of ``macros``."""
+    """Yields all strings in which names are replaced; definitions only of ``macros``."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, list):

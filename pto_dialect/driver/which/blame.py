@@ -52,13 +52,13 @@ class Blame(NamedTuple):
     other: Operation | None
 
     def as_data(self) -> dict[str, object]:
-        """The same for JSON."""
+        """Returns the same for JSON."""
         sides = [None if side is None else side._asdict() for side in (self.one, self.other)]
         return {"parts": self.parts, "value": self.value, "operations": sides}
 
 
 def blame(records: tuple[Record, Record], found: Difference) -> Blame | None:
-    """Where two stages part that differ at ``found``; ``None`` where their runs cannot be recorded."""
+    """Returns where two stages part that differ at ``found``; ``None`` where their runs cannot be recorded."""
     with TemporaryDirectory(prefix="pto-which-") as folder:
         paths = [os.path.join(folder, f"{number}.pto-rec") for number in range(2)]
         try:
@@ -71,7 +71,7 @@ def blame(records: tuple[Record, Record], found: Difference) -> Blame | None:
 
 
 def last_writer(record: Record, found: Difference) -> Operation | None:
-    """The operation of a run that has written an element last."""
+    """Returns the operation of a run that has written an element last."""
     with TemporaryDirectory(prefix="pto-which-") as folder:
         path = os.path.join(folder, "run.pto-rec")
         try:

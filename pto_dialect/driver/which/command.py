@@ -58,7 +58,7 @@ def compared(item: Input, request: Request, wanted: Wanted, streams: Streams) ->
 
 
 def _plain(kernel: Kernel, request: Request) -> dict[str, str | None]:
-    """The options of ``pto-run`` that are those of the stages."""
+    """Returns the options of ``pto-run`` that are those of the stages."""
     run = kernel.options
     return {
         "--accumulate": run.accumulate, "--fill": run.fill, "--backend": run.backend,

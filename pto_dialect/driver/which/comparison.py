@@ -30,7 +30,7 @@ class Row(NamedTuple):
     device: Difference | None = None
 
     def as_data(self) -> dict[str, object]:
-        """The same for JSON."""
+        """Returns the same for JSON."""
         differences = {
             "difference": None if self.difference is None else self.difference.as_data(),
             "device": None if self.device is None else self.device.as_data(),
@@ -131,8 +131,8 @@ class Comparison:
         return record
 
     def _acceleration(self, reference: list[Side]) -> str | None:
-        """The acceleration whose absence alone changes the numbers, by halves; ``None`` where it takes several, or
-        where another process with all of them does not leave the same."""
+        """Returns the acceleration whose absence alone changes the numbers, by halves; ``None`` where it takes several,
+        or where another process with all of them does not leave the same."""
         if self._changes((), reference):
             return None
         names: Sequence[str] = every_acceleration()

@@ -49,7 +49,7 @@ class Launched:
         return [*self.places.arguments.values(), *self.places.results]
 
     def results(self, built: Built) -> list[Side]:
-        """What a run leaves. Raises ``StageError``."""
+        """Returns what a run leaves. Raises ``StageError``."""
         kernel = self._limited(lambda: Kernel(built.module, built.entry, self.target, built.run))
         bound = self._fresh()
         returned = self._limited(lambda: kernel.run([one.launched for one in bound], self.blocks))
@@ -68,8 +68,8 @@ class Launched:
             save(path, kernel, self.blocks)
 
     def plain(self, text: str, entry: str, run: Mapping[str, str | None], disabled: str = EVERY) -> list[Side]:
-        """What a run of the program ``text`` leaves without the accelerations ``disabled``, in a process of its own;
-        ``run`` are further options. Raises ``StageError``."""
+        """Returns what a run of the program ``text`` leaves without the accelerations ``disabled``, in a process of its
+        own; ``run`` are further options. Raises ``StageError``."""
         with TemporaryDirectory(prefix="pto-which-") as folder:
             program = os.path.join(folder, "program.pto")
             with open(program, "w", encoding="utf-8", errors="surrogatepass", newline="") as stream:
@@ -96,8 +96,8 @@ class Launched:
         return [one._replace(value=one.value.copy()) if one.is_array else one for one in self.bound]
 
     def _limited(self, work: Any) -> Any:
-        """The result of some work, whose output is dropped. Raises ``StageError``: nothing that a stage does ends the
-        comparison."""
+        """Returns the result of some work, whose output is dropped. Raises ``StageError``: nothing that a stage does
+        ends the comparison."""
         try:
             with redirect_stdout(io.StringIO()), np.errstate(all="ignore"), deadline(self.seconds):
                 return work()
@@ -110,11 +110,11 @@ class Launched:
 
 
 def halves(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The names in two parts."""
+    """Returns the names in two parts."""
     middle = len(names) // 2
     return names[:middle], names[middle:]
 
 
 def every_acceleration() -> list[str]:
-    """The names of all accelerations."""
+    """Returns the names of all accelerations."""
     return list(ACCELERATIONS)

@@ -12,7 +12,7 @@ from .sides import Difference
 
 
 def as_text(found: Comparison) -> str:
-    """A table of the stages, then who is guilty, the element, and the operation."""
+    """Returns a table of the stages, then who is guilty, the element, and the operation."""
     has_device = bool(found.device)
     head = ("stage", "result", DEVICE, "") if has_device else ("stage", "result", "")
     rows = [head, *(_cells(row, has_device) for row in found.rows)]
@@ -75,7 +75,7 @@ def _counted(one: Difference) -> str:
 
 
 def as_json(found: Comparison, path: str) -> str:
-    """The same for programs."""
+    """Returns the same for programs."""
     data: dict[str, Any] = {
         "file": path,
         "entry": found.course.entry,

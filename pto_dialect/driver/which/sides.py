@@ -44,7 +44,7 @@ class Difference(NamedTuple):
         return f"%{self.name}" + (f"[{', '.join(map(str, self.element))}]" if self.element else "")
 
     def as_data(self) -> dict[str, object]:
-        """The same for JSON, which has no infinities and no NaN."""
+        """Returns the same for JSON, which has no infinities and no NaN."""
         return {
             "name": self.name, "index": list(self.element), "differing": self.differing, "elements": self.size,
             "values": [_json_number(self.one), _json_number(self.other)],
@@ -53,7 +53,7 @@ class Difference(NamedTuple):
 
 
 def side_of(output: Output) -> Side:
-    """An output of a run."""
+    """Returns an output of a run."""
     values = to_values(output.array, output.fmt)
     units = np.ascontiguousarray(output.array).view(f"u{output.fmt.bytes}")
     # A packed unit holds several numbers; all of them are shown when it differs.
@@ -62,7 +62,7 @@ def side_of(output: Output) -> Side:
 
 
 def side_given(expected: Expected) -> Side:
-    """An array that the user has brought."""
+    """Returns an array that the user has brought."""
     place, bits = expected.place, expected.bits
     if bits is None:
         return Side(place.name, place.fmt, np.broadcast_to(expected.values, _shape(expected)), None)
@@ -74,8 +74,8 @@ def _shape(expected: Expected) -> tuple[int, ...]:
 
 
 def first_difference(ones: Sequence[Side], others: Sequence[Side], tolerance: Tolerance | None) -> Difference | None:
-    """Where two runs differ: in a bit, or by more than ``tolerance``. All NaNs are equal, since no source defines
-    their payloads. ``others`` may have fewer places."""
+    """Returns where two runs differ: in a bit, or by more than ``tolerance``. All NaNs are equal, since no source
+    defines their payloads. ``others`` may have fewer places."""
     known = {one.name: one for one in ones}
     for other in others:
         one = known.get(other.name)
@@ -121,7 +121,8 @@ def _hexadecimal(side: Side, index: tuple[int, ...]) -> str:
 
 
 def _ulp(fmt: Format, one: int, other: int) -> int | None:
-    """How many steps of the format lie between two bit patterns. Formats without a sign, and packed ones, have none."""
+    """Returns how many steps of the format lie between two bit patterns. Formats without a sign, and packed ones, have
+    none."""
     if not fmt.is_float or fmt.is_packed or fmt.name.startswith("f8e8"):
         return None
     sign = 1 << (8 * fmt.bytes - 1)

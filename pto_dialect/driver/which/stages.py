@@ -72,7 +72,7 @@ class Course:
     _done: int = field(default=0, init=False)
 
     def stages(self) -> Iterator[Stage]:
-        """All stages after the first, in order."""
+        """Yields all stages after the first, in order."""
         yield Stage(
             "grammar", "reader", "the reader: parse templates make another program than the grammar", self._read
         )
@@ -92,11 +92,11 @@ class Course:
             yield Stage(f"schedule {schedule}", "order", blamed, lambda one=schedule: self._scheduled(one))
 
     def last_text(self) -> str:
-        """The program after all passes; without passes as it was written. Raises ``StageError``."""
+        """Returns the program after all passes; without passes as it was written. Raises ``StageError``."""
         return print_module(self._passed(len(self.passes))) if self.passes else self.text
 
     def source(self) -> Built:
-        """The program as it was read. Raises ``StageError``."""
+        """Returns the program as it was read. Raises ``StageError``."""
         return Built(self._passed(0), self.entry, self.run)
 
     # ------------------------------------------------------------ modules
@@ -131,7 +131,7 @@ class Course:
         return Built(module, entry, self.run)
 
     def _emitted(self) -> str:
-        """The C++ text after all passes, or, since instructions have none, of the source. Raises ``NotRun``."""
+        """Returns the C++ text after all passes, or, since instructions have none, of the source. Raises ``NotRun``."""
         function = functions_of(self._passed(0)).get(self.entry)
         if function is not None and any(
             isinstance(one.type, TileBufType) for one in function.regions[0].blocks[0].args
@@ -152,7 +152,8 @@ class Course:
         return Built(module, self.entry, replace(self.run, schedule=Schedule.parse(schedule, strict=True)))
 
     def _passed(self, count: int) -> ModuleOp:
-        """The module after the first ``count`` passes. Passes change it in place, so an earlier state is made again."""
+        """Returns the module after the first ``count`` passes. Passes change it in place, so an earlier state is made
+        again."""
         if self._module is None or self._done > count:
             self._module, self._done = self._parsed(self.text, self.name), 0
         while self._done < count:

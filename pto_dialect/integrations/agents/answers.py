@@ -17,7 +17,7 @@ Answer = dict[str, Any]
 
 
 def document_in(text: str) -> tuple[Answer, list[str]]:
-    """The JSON document of a stream, empty if there is none, and the lines before it."""
+    """Returns the JSON document of a stream, empty if there is none, and the lines before it."""
     begin = 0 if text.startswith("{") else text.find("\n{") + 1
     if begin == 0 and not text.startswith("{"):
         return {}, text.splitlines()
@@ -29,7 +29,7 @@ def document_in(text: str) -> tuple[Answer, list[str]]:
 
 
 def diagnostics(document: Answer, name: str, fixes: bool = True) -> Answer:
-    """Numbers of errors and warnings, and the diagnostics, of which the program is called ``name``."""
+    """Returns the numbers of errors and warnings, and the diagnostics, of which the program is called ``name``."""
     counts = document.get("counts", {})
     found = document.get("diagnostics", [])
     answer: Answer = {
@@ -79,7 +79,8 @@ def _fix(fix: Answer) -> Answer:
 
 
 def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> Answer:
-    """A replacement: lines and columns count from 1, in characters, and the end is not part of what is replaced."""
+    """Returns a replacement: lines and columns count from 1, in characters, and the end is not part of what is
+    replaced."""
     return {"line": line, "column": column, "end_line": end_line, "end_column": end_column, "text": text}
 
 
@@ -102,5 +103,5 @@ def replacements(old: str, new: str) -> list[Answer]:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text with their ends, which are newlines alone."""
+    """Returns the lines of a text with their ends, which are newlines alone."""
     return [line for line in re.split(r"(?<=\n)", text) if line]

@@ -54,8 +54,8 @@ class Calls:
     def command(
         self, source: Program, name: str, options: Sequence[str], *, settings: bool, last: Sequence[str] = ()
     ) -> Ended:
-        """What ``pto NAME OPTIONS FILE LAST`` gives for a program. ``settings`` says whether the command reads those
-        of a project. Raises :class:`RefusedError` where a limit ended it."""
+        """Returns what ``pto NAME OPTIONS FILE LAST`` gives for a program. ``settings`` says whether the command reads
+        those of a project. Raises :class:`RefusedError` where a limit ended it."""
         with tempfile.TemporaryDirectory(prefix="pto-mcp-", ignore_cleanup_errors=True) as folder:
             with open(os.path.join(folder, COPY), "w", encoding="utf-8", errors="surrogatepass", newline="") as stream:
                 stream.write(source.text)
@@ -66,7 +66,8 @@ class Calls:
             return ended._replace(result=_read(os.path.join(folder, name) for name in (self.RESULT, COPY)))
 
     def function(self, function: str, *arguments: str) -> Ended:
-        """What a function of the package prints in a child. Raises :class:`RefusedError` where a limit ended it."""
+        """Returns what a function of the package prints in a child. Raises :class:`RefusedError` where a limit ended
+        it."""
         with tempfile.TemporaryDirectory(prefix="pto-mcp-") as folder:
             return self._run([function, *arguments], folder)
 
@@ -88,7 +89,7 @@ class Calls:
 
 
 def _read(paths: Iterable[str]) -> str | None:
-    """The text of the first file that there is."""
+    """Returns the text of the first file that there is."""
     for path in paths:
         with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8", newline="") as stream:
             return stream.read()
@@ -102,7 +103,7 @@ def expect_result(ended: Ended) -> None:
 
 
 def reason(ended: Ended) -> str:
-    """What a command without a result says, without the lines on its usage."""
+    """Returns what a command without a result says, without the lines on its usage."""
     said = ended.err.strip() or ended.out.strip() or "no result"
     document = said.find("\n{")
     said = said[:document] if document > 0 else said
@@ -114,7 +115,7 @@ MOST_TEXT = 4000
 
 
 def clipped(text: str, most: int) -> str:
-    """The beginning of a text, with a note of what is left out."""
+    """Returns the beginning of a text, with a note of what is left out."""
     return text if len(text) <= most else f"{text[:most]}\n… {len(text) - most} more characters"
 
 

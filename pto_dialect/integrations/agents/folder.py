@@ -37,7 +37,7 @@ class Folder:
         self.path = os.path.realpath(path)
 
     def resolve(self, name: str) -> str:
-        """The path of a file without symbolic links. Raises :class:`RefusedError` for one that is outside."""
+        """Returns the path of a file without symbolic links. Raises :class:`RefusedError` for one that is outside."""
         if not name or "\0" in name:
             raise RefusedError("file is the path of a .pto file, relative to the folder of the server")
         if os.path.isabs(name) or name.startswith(("~", "\\")) or os.path.splitdrive(name)[0]:
@@ -52,7 +52,7 @@ class Folder:
         return path
 
     def read(self, name: str) -> Program:
-        """The program in a file. Raises :class:`RefusedError`."""
+        """Returns the program in a file. Raises :class:`RefusedError`."""
         path = self.resolve(name)
         text, remark = decode(_content(path, name), name)
         if remark is not None:
@@ -60,7 +60,7 @@ class Folder:
         return Program(text, name, path, self._settings(os.path.dirname(path)))
 
     def given(self, text: str) -> Program:
-        """A program that is no file. Raises :class:`RefusedError`."""
+        """Returns a program that is no file. Raises :class:`RefusedError`."""
         if len(text.encode(errors="replace")) > MOST_BYTES:
             raise RefusedError(f"the text is larger than {MOST_BYTES >> 20} MiB")
         return Program(text, f"text{ENDING}", None, self._settings(self.path))
@@ -81,7 +81,7 @@ class Folder:
         return os.path.commonpath((self.path, path)) == self.path
 
     def _settings(self, folder: str) -> str | None:
-        """The settings of the nearest folder that has some, if they are inside."""
+        """Returns the settings of the nearest folder that has some, if they are inside."""
         settings_file.cache_clear()
         found = settings_file(folder)
         if found is None:
@@ -91,7 +91,7 @@ class Folder:
 
 
 def _content(path: str, name: str) -> bytes:
-    """The bytes of a regular file. A pipe or a device is refused before it is read."""
+    """Returns the bytes of a regular file. A pipe or a device is refused before it is read."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:
         number = os.open(path, flags)

@@ -173,7 +173,7 @@ def _reported(ended: Ended, source: Program) -> Answer:
 
 
 def _changes(notes: list[str]) -> Answer:
-    """What a fix has changed, line by line."""
+    """Returns what a fix has changed, line by line."""
     told = [line.strip() for line in notes if line.startswith(_CHANGE)]
     return {"changes": told[:50]} if told else {}
 
@@ -197,7 +197,7 @@ def _option(name: str, value: str) -> tuple[str, ...]:
 
 
 def _arguments(given: dict[str, str] | None) -> list[str]:
-    """Options for arguments whose values are numbers or generated."""
+    """Returns the options for arguments whose values are numbers or generated."""
     words: list[str] = []
     for name, value in (given or {}).items():
         if not _NAME.fullmatch(name) or name.startswith("-"):

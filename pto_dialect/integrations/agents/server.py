@@ -27,7 +27,7 @@ _CHANGING = frozenset(("fix",))
 
 
 def make_server(folder: str, limits: Limits) -> MCPServer:
-    """A server for the programs of ``folder``; each call has its own ``limits``."""
+    """Returns a server for the programs of ``folder``; each call has its own ``limits``."""
     requests = Requests(Folder(folder), Calls(limits))
     server = MCPServer("pto", version=__version__, instructions=INSTRUCTIONS, log_level="CRITICAL")
     for name, function in inspect.getmembers(requests, inspect.ismethod):
@@ -40,7 +40,7 @@ def make_server(folder: str, limits: Limits) -> MCPServer:
 
 
 def _refusing(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The function, with refusals and mistakes of the system as errors of the protocol."""
+    """Returns the function, with refusals and mistakes of the system as errors of the protocol."""
 
     @wraps(function)
     def answered(*arguments: Any, **named: Any) -> dict[str, Any]:

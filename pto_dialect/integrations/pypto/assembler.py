@@ -58,12 +58,12 @@ class Embedded(NamedTuple):
 
 @lru_cache(1)
 def device() -> Device:
-    """The device of PyPTO's programs in this process."""
+    """Returns the device of PyPTO's programs in this process."""
     return Device(CLIENT)
 
 
 def program_of(embedded: Embedded) -> Program:
-    """The verified program. Raises ``ParseError`` or ``VerifyError``."""
+    """Returns the verified program. Raises ``ParseError`` or ``VerifyError``."""
     if embedded.source:
         from pto_dialect.cpp.kernel import origins_of_kernel  # deferred: start-up
 
@@ -75,8 +75,8 @@ def program_of(embedded: Embedded) -> Program:
 
 
 def python_texts(text: str) -> Iterator[tuple[str, str]]:
-    """The texts of the Python files that locations in a program name, with their names: those that this process runs,
-    which diagnostics may show."""
+    """Yields the texts of the Python files that locations in a program name, with their names: those that this process
+    runs, which diagnostics may show."""
     named = set(_PYTHON_FILE.findall(text))
     if named:
         running = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
@@ -85,7 +85,8 @@ def python_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def target_of(flags: Sequence[str]) -> str | None:
-    """The target that flags of `ptoas` select, as `--pto-arch=a3` or as two arguments; ``None``: that of the module."""
+    """Returns the target that flags of `ptoas` select, as `--pto-arch=a3` or as two arguments; ``None``: that of the
+    module."""
     for flag, following in zip_longest(flags, flags[1:], fillvalue=""):
         name, equals, value = flag.partition("=")
         if name == "--pto-arch":
@@ -107,7 +108,7 @@ def assemble(source: str, output: str, flags: Sequence[str] = ()) -> None:
 
 
 def translated(embedded: Embedded) -> str:
-    """The C++ for a program. Raises ``ParseError`` or ``VerifyError``."""
+    """Returns the C++ for a program. Raises ``ParseError`` or ``VerifyError``."""
     program = program_of(embedded)
     lines = ['#include "pto/pto-inst.hpp"', "using namespace pto;", comment_of(embedded)]
     for index, name in enumerate(functions_of(program.module)):
@@ -119,18 +120,18 @@ def translated(embedded: Embedded) -> str:
 
 
 def number_of(path: str, text: str) -> int:
-    """The number of the program ``text`` that was written to ``path``."""
+    """Returns the number of the program ``text`` that was written to ``path``."""
     return int.from_bytes(sha256(f"{path}\n{text}".encode(errors="surrogateescape")).digest()[:8], "little")
 
 
 def comment_of(embedded: Embedded) -> str:
-    """A line of C++ with a program in it."""
+    """Returns a line of C++ with a program in it."""
     number, *words = embedded
     return f"{MARK}{number} {b32encode(zlib.compress(json.dumps(words).encode())).decode()}"
 
 
 def embedded_in(text: str) -> list[Embedded]:
-    """The programs in the comments of a C++ text."""
+    """Returns the programs in the comments of a C++ text."""
     found: list[Embedded] = []
     for line in text.splitlines():
         if line.startswith(MARK):

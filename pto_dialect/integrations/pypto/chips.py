@@ -85,7 +85,7 @@ class Chip:
             self.go_on()
 
     def domain_of(self, values: Sequence[Any]) -> Domain | None:
-        """The domain that a task takes part in; ``None`` for one that no other chip knows of."""
+        """Returns the domain that a task takes part in; ``None`` for one that no other chip knows of."""
         found = [one for one in self.domains if any(one.holds(value) for value in values)]
         if len(found) > 1:
             names = ", ".join(one.name for one in found)
@@ -126,7 +126,7 @@ class Chip:
 
 
 def waits(kernel: Kernel) -> bool:
-    """True for a kernel that waits for signals of others."""
+    """Returns True for a kernel that waits for signals of others."""
     return any(has_role(op, Role.SIGNAL) and has_role(op, Role.WAITS) for op in kernel.program.operations)
 
 

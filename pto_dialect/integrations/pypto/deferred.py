@@ -49,7 +49,7 @@ _DEFINED = """func.func private @pypto_register_counter_completion(
 
 
 def with_registration(text: str) -> str:
-    """The text of a program that declares the function of the run time, with its definition."""
+    """Returns the text of a program that declares the function of the run time, with its definition."""
     return _DECLARED.sub(_DEFINED, text)
 
 
@@ -74,7 +74,7 @@ def registration() -> Array:
 
 
 def counters_of(registered: Array, domain: Domain | None) -> list[Counter]:
-    """The counters that a kernel has registered. Raises ``BindingError`` for one that is in no window."""
+    """Returns the counters that a kernel has registered. Raises ``BindingError`` for one that is in no window."""
     found: list[Counter] = []
     for number in range(int(registered[0])):
         address, expected = (int(word) for word in registered[1 + 2 * number : 3 + 2 * number])

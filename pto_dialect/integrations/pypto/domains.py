@@ -28,7 +28,7 @@ class Window(NamedTuple):
     keep: Any
 
     def tensor(self, shapes: Sequence[int], dtype: DataType, *_: Any, **__: Any) -> Tensor:
-        """The buffer as an argument."""
+        """Returns the buffer as an argument."""
         return Tensor(self.base, tuple(int(extent) for extent in shapes), DataType(dtype), self.keep)
 
 
@@ -115,7 +115,7 @@ class Domain:
         self.freed = True
 
     def rank_of(self, worker: int) -> int | None:
-        """The rank of a chip; ``None`` for one that does not take part."""
+        """Returns the rank of a chip; ``None`` for one that does not take part."""
         found = self._members.get(worker)
         return None if found is None else found.domain_rank
 
@@ -127,7 +127,7 @@ class Domain:
             memory.register(window.base, window.nbytes, window.keep)
 
     def holds(self, value: Any) -> bool:
-        """True for an array that lies in a window, or is a context, of the domain."""
+        """Returns True for an array that lies in a window, or is a context, of the domain."""
         if not isinstance(value, np.ndarray):
             return False
         if self.world.offset_of(value) is not None:

@@ -39,7 +39,8 @@ _OTHERS = {"version": "0", "space": "0"}
 
 
 def external_text(path: str, core: str, platform: str, includes: Sequence[str] = ()) -> str:
-    """The C++ that stands for the kernel in the file ``path``; ``core`` is `aic` or `aiv`, ``includes`` are folders.
+    """Returns the C++ that stands for the kernel in the file ``path``; ``core`` is `aic` or `aiv`, ``includes`` are
+    folders.
 
     Raises ``CppError``, ``ParseError`` or ``VerifyError`` with the diagnostics, ``OSError`` and ``ValueError`` for
     parameters that a run time has no value for.
@@ -64,13 +65,13 @@ def external_text(path: str, core: str, platform: str, includes: Sequence[str] =
 
 
 def _beside(path: str) -> list[str]:
-    """The folder in which kernels keep headers of theirs next to the folder of the kernel."""
+    """Returns the folder in which kernels keep headers of theirs next to the folder of the kernel."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     return [folder] if os.path.dirname(folder) != folder else []
 
 
 def _value(name: str, type_: Attribute, path: str) -> str:
-    """The value of a parameter in C++."""
+    """Returns the value of a parameter in C++."""
     found = _PARAMETER.fullmatch(name)
     if found is None:
         raise ValueError(f"{path}: the kernel writes to its array of arguments, or indexes it by no constant")

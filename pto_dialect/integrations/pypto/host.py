@@ -47,15 +47,15 @@ class MappedArgs:
         return iter(self._tensors)
 
     def tensor_count(self) -> int:
-        """How many tensors there are."""
+        """Returns how many tensors there are."""
         return len(self._tensors)
 
     def scalar_count(self) -> int:
-        """How many numbers there are."""
+        """Returns how many numbers there are."""
         return len(self._scalars)
 
     def scalar(self, index: int) -> int:
-        """A number, as 64 bits."""
+        """Returns a number, as 64 bits."""
         return self._scalars[index]
 
 
@@ -87,7 +87,7 @@ class Job:
         self.after = [one for one in before if one.meets(self)]
 
     def meets(self, other: Job) -> bool:
-        """True when one of both writes what the other touches."""
+        """Returns True when one of both writes what the other touches."""
         return any(
             mine.low < theirs.high and theirs.low < mine.high and (mine.writes or theirs.writes)
             for mine in self.touches

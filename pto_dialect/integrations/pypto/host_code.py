@@ -41,7 +41,7 @@ class HostCodeError(RuntimeError):
 
 
 def source_of(orchestration: str, kernels: Mapping[int, str]) -> str:
-    """One C++ text of an orchestration and the wrappers of its kernels, each in a namespace of its own.
+    """Returns one C++ text of an orchestration and the wrappers of its kernels, each in a namespace of its own.
 
     Raises ``HostCodeError`` for a kernel that is no PTO program.
     """
@@ -69,7 +69,7 @@ def source_of(orchestration: str, kernels: Mapping[int, str]) -> str:
 
 
 def library(orchestration: str, kernels: Mapping[int, str]) -> ctypes.CDLL:
-    """The shared library of an orchestration and its kernels. Raises ``HostCodeError``."""
+    """Returns the shared library of an orchestration and its kernels. Raises ``HostCodeError``."""
     return _loaded(source_of(orchestration, kernels))
 
 
@@ -98,7 +98,7 @@ def _headers_text() -> str:
 
 
 def find_host_compiler() -> str | None:
-    """The path of the compiler: a relative folder of ``PATH`` is none of the system's."""
+    """Returns the path of the compiler: a relative folder of ``PATH`` is none of the system's."""
     names = [os.environ["CXX"]] if os.environ.get("CXX") else COMPILERS
     folders = os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
     found = next(filter(None, (shutil.which(name, path=folders) for name in names)), None)

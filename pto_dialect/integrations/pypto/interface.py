@@ -88,7 +88,7 @@ class CommBufferSpec:
 
 
 def torch_dtype_to_datatype(dtype: Any) -> DataType:
-    """The element type for one of PyTorch. Raises ``KeyError``."""
+    """Returns the element type for one of PyTorch. Raises ``KeyError``."""
     return TORCH_TYPES[str(dtype).removeprefix("torch.")]
 
 
@@ -103,7 +103,7 @@ class Tensor:
 
     @classmethod
     def make(cls, data: int, shapes: Sequence[int], dtype: DataType, child_memory: bool = False) -> Tensor:
-        """A tensor at address ``data``."""
+        """Returns a tensor at address ``data``."""
         return cls(int(data), tuple(int(extent) for extent in shapes), DataType(dtype))
 
     @property
@@ -113,7 +113,8 @@ class Tensor:
 
 
 def make_chip_tensor_arg(tensor: Any) -> Tensor:
-    """A tensor of PyTorch as an argument. Raises ``ValueError`` for one that is no contiguous tensor of the host."""
+    """Returns a tensor of PyTorch as an argument. Raises ``ValueError`` for one that is no contiguous tensor of the
+    host."""
     try:
         dtype = torch_dtype_to_datatype(tensor.dtype)
     except KeyError:
@@ -143,16 +144,16 @@ class TaskArgs:
         self.scalars.append(int(value) & (1 << 64) - 1)
 
     def tensor_count(self) -> int:
-        """How many tensors there are."""
+        """Returns how many tensors there are."""
         return len(self.tensors)
 
     def scalar_count(self) -> int:
-        """How many numbers there are."""
+        """Returns how many numbers there are."""
         return len(self.scalars)
 
 
 def scalar_to_uint64(value: Any) -> int:
-    """The bits of a number of `ctypes`, or of an integer or float of Python, in 64."""
+    """Returns the bits of a number of `ctypes`, or of an integer or float of Python, in 64."""
     if isinstance(value, float):
         value = ctypes.c_float(value)
     if isinstance(value, ctypes._SimpleCData):
@@ -168,7 +169,7 @@ class CoreCallable(NamedTuple):
 
     @classmethod
     def build(cls, signature: Sequence[Any] = (), binary: bytes = b"", **_: Any) -> CoreCallable:
-        """A kernel from its object file."""
+        """Returns a kernel from its object file."""
         return cls(tuple(signature), unpacked(binary))
 
 
@@ -190,7 +191,7 @@ class ChipCallable:
         children: Sequence[tuple[int, CoreCallable]] = (),
         **_: Any,
     ) -> ChipCallable:
-        """An orchestration from its object file."""
+        """Returns an orchestration from its object file."""
         return cls(tuple(signature), func_name, unpacked(binary), dict(children))
 
 

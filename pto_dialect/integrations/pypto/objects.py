@@ -12,7 +12,7 @@ _NAMES = b"\0.text\0.shstrtab\0"
 
 
 def packed(text: str) -> bytes:
-    """An ELF file whose text section is ``text``."""
+    """Returns an ELF file whose text section is ``text``."""
     content = text.encode()
     names_at = _HEADER + len(content)
     sections_at = names_at + len(_NAMES)
@@ -27,7 +27,7 @@ def _section(name: int, offset: int, size: int) -> bytes:
 
 
 def unpacked(data: bytes) -> str:
-    """The text in a file made by :func:`packed`, or in its text section alone."""
+    """Returns the text in a file made by :func:`packed`, or in its text section alone."""
     if data[:4] == b"\x7fELF":
         sections_at = struct.unpack_from("<Q", data, 40)[0]
         offset, size = struct.unpack_from("<QQ", data, sections_at + _SECTION + 24)

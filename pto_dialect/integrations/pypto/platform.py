@@ -31,11 +31,11 @@ class KernelCompiler:
         self.project_root = HEADERS
 
     def get_incore_include_dirs(self) -> list[str]:
-        """Folders with headers of kernels."""
+        """Returns the folders with headers of kernels."""
         return [str(HEADERS)]
 
     def get_orchestration_include_dirs(self, runtime_name: str = "") -> list[str]:
-        """Folders with headers of orchestrations."""
+        """Returns the folders with headers of orchestrations."""
         return [str(HEADERS)]
 
     def compile_incore(
@@ -46,7 +46,7 @@ class KernelCompiler:
         extra_include_dirs: Sequence[str] | None = None,
         **__: Any,
     ) -> bytes:
-        """The object file of a kernel's wrapper, or of what stands for a kernel that is C++ of its own.
+        """Returns the object file of a kernel's wrapper, or of what stands for a kernel that is C++ of its own.
 
         Raises ``RuntimeError`` for one that cannot be compiled.
         """
@@ -61,12 +61,12 @@ class KernelCompiler:
             raise RuntimeError(f"{source_path} cannot be compiled:\n{error}") from error
 
     def compile_orchestration(self, runtime_name: str, source_path: str, *_: Any, **__: Any) -> bytes:
-        """The object file of an orchestration."""
+        """Returns the object file of an orchestration."""
         return packed(Path(source_path).read_text())
 
 
 def modules() -> dict[str, ModuleType]:
-    """The modules of the run time that PyPTO imports, by name."""
+    """Returns the modules of the run time that PyPTO imports, by name."""
     types = {name: getattr(interface, name) for name in ("ArgDirection", "CallConfig", "ChipCallable", "CommBufferSpec",
              "CoreCallable", "DataType", "TaskArgs", "Tensor", "TensorArgType", "scalar_to_uint64")}  # fmt: skip
     types |= {"ChipStorageTaskArgs": interface.TaskArgs, "ChipTensor": interface.Tensor}
@@ -93,7 +93,7 @@ def modules() -> dict[str, ModuleType]:
 
 
 def _isa_root(**_: Any) -> str:
-    """The folder that has the headers in `include`, as a checkout of the ISA has."""
+    """Returns the folder that has the headers in `include`, as a checkout of the ISA has."""
     return str(HEADERS.parent)
 
 
@@ -106,7 +106,8 @@ def _module(name: str, names: dict[str, Any], package: bool = False) -> ModuleTy
 
 
 def _tool(name: str) -> Any:
-    """What an import of a tool of the run time makes; ``benchmark`` of PyPTO imports the one that reads times."""
+    """Returns what an import of a tool of the run time makes; ``benchmark`` of PyPTO imports the one that reads
+    times."""
     if name == "strace_timing":
         why = "benchmark() needs the times of launches on a board, and launches run on numpy here"
         raise ImportError(f"{why}; `pto run --cycles` estimates the cycles of a kernel in the folder of PyPTO's output")
@@ -122,7 +123,7 @@ def _level(level: int | str) -> int:
 
 @lru_cache(1)
 def _assembler_folder() -> str:
-    """A folder with an executable `ptoas`, until this process ends."""
+    """Returns a folder with an executable `ptoas`, until this process ends."""
     return command_folder({"ptoas": "pto_dialect.integrations.pypto.assembler:main"})
 
 
@@ -152,7 +153,7 @@ def install() -> None:
 
 
 def _explained(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """The error of an import of PyPTO, with what to do."""
+    """Returns the error of an import of PyPTO, with what to do."""
     if error.name == "pypto":
         return ModuleNotFoundError(
             "No module named 'pypto'; docs/pypto.md has the commands that build it", name="pypto"

@@ -71,7 +71,7 @@ class Task(NamedTuple):
     manual: bool = False
 
     def meets(self, other: Task) -> bool:
-        """True when one of both writes what the other accesses."""
+        """Returns True when one of both writes what the other accesses."""
         return any(
             mine.address < theirs.address + theirs.size
             and theirs.address < mine.address + mine.size
@@ -83,7 +83,7 @@ class Task(NamedTuple):
 
 
 def decode(words: Sequence[int]) -> Task:
-    """The task that an orchestration has handed over, word by word."""
+    """Returns the task that an orchestration has handed over, word by word."""
     number, manual, blocks, tensors, deps = words[:5]
     at = 5 + 3 * tensors
     accesses = [Access(*words[index : index + 3]) for index in range(5, at, 3)]
@@ -144,7 +144,7 @@ class Tasks:
         return bool(self._open)
 
     def _follows(self, task: Task) -> bool:
-        """True for a task that an earlier one which has not ended has to precede."""
+        """Returns True for a task that an earlier one which has not ended has to precede."""
         earlier = (one for one in self._open.values() if one.number < task.number)
         return any(one.number in task.after or (not task.manual and task.meets(one)) for one in earlier)
 
@@ -197,7 +197,7 @@ class Tasks:
         return values
 
     def _value(self, name: str, type_: Attribute, given: Mapping[int, Sequence[int]]) -> Any:
-        """The value of one argument, from what each core gets in each block."""
+        """Returns the value of one argument, from what each core gets in each block."""
         if name == ARGUMENT:
             self._registered = registration() if self._registered is None else self._registered
             return self._registered
@@ -225,7 +225,7 @@ class Tasks:
 
 
 def number(word: int, type_: Attribute) -> Any:
-    """The number that 64 bits stand for as an argument of ``type_``. Raises ``BindingError``."""
+    """Returns the number that 64 bits stand for as an argument of ``type_``. Raises ``BindingError``."""
     if isinstance(type_, (IntegerType, IndexType)):
         width = type_.width.data if isinstance(type_, IntegerType) else 64
         word &= (1 << width) - 1

@@ -56,7 +56,7 @@ class Buffer:
         self.keep = memory.buffer_at(self.base).keep
 
     def tensor(self, shapes: Sequence[int], dtype: DataType) -> Tensor:
-        """The buffer as an argument."""
+        """Returns the buffer as an argument."""
         return Tensor(self.base, tuple(int(extent) for extent in shapes), DataType(dtype), self)
 
 
@@ -99,7 +99,7 @@ class Worker:
         self._live_domains.clear()
 
     def register(self, callable_: Any, **_: Any) -> Any:
-        """The number of an orchestration for ``run``; at level 3 what orchestrations of the host name it by."""
+        """Returns the number of an orchestration for ``run``; at level 3 what orchestrations of the host name it by."""
         if self.level > 2:
             return callable_
         if callable_ not in self._registered:
@@ -152,7 +152,7 @@ class Worker:
         return made
 
     def committed_device_memory(self, worker_id: int = 0) -> int:
-        """Bytes of a chip that tensors have."""
+        """Returns the bytes of a chip that tensors have."""
         return sum(self._committed.get(worker_id, {}).values())
 
     def create_buffer(self, size: int) -> Buffer:
@@ -184,12 +184,12 @@ class Worker:
         wanted[:] = _bytes_of(buffer)[: wanted.size]
 
     def make_tensor_arg(self, tensor: Any, **_: Any) -> Tensor:
-        """A tensor of the host as an argument."""
+        """Returns a tensor of the host as an argument."""
         return make_chip_tensor_arg(tensor)
 
 
 def _bytes_of(memory: Any) -> Array:
-    """The bytes of a buffer or of an object that has bytes."""
+    """Returns the bytes of a buffer or of an object that has bytes."""
     if not isinstance(memory, Buffer | Window):
         return np.frombuffer(memory, np.uint8)
     return np.ctypeslib.as_array((ctypes.c_uint8 * memory.nbytes).from_address(memory.base))

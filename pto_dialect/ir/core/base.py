@@ -115,7 +115,7 @@ class PtoOp(DeferredOp):
             return self._attributes
 
     def seen_attributes(self) -> Mapping[str, Attribute]:
-        """The attributes for callers that only read, without a dictionary for this operation alone."""
+        """Returns the attributes for callers that only read, without a dictionary for this operation alone."""
         own: dict[str, Attribute] | None = getattr(self, "_attributes", None)
         return own if own is not None else self._template.attributes  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -54,5 +54,5 @@ def _of_memory(
 
 
 def _makes_state(op: Operation) -> bool:
-    """Whether an operation begins or continues a stream: two equal ones begin two streams."""
+    """Returns whether an operation begins or continues a stream: two equal ones begin two streams."""
     return any(isinstance(result.type, AlignType) for result in op.results)

@@ -15,7 +15,7 @@ _POINTER = re.compile(r"!llvm\.ptr(?:<(\d{1,9})>)?\Z")
 
 
 def is_llvm_pointer(type_: Attribute) -> bool:
-    """Whether a type is a pointer of LLVM."""
+    """Returns whether a type is a pointer of LLVM."""
     return _POINTER.match(type_text(type_)) is not None
 
 
@@ -26,6 +26,6 @@ def llvm_space(type_: Attribute) -> str | None:
 
 
 def llvm_memories(type_: Attribute) -> tuple[str, ...]:
-    """The memories that a pointer of LLVM may point into: the one that it names, or all of them."""
+    """Returns the memories that a pointer of LLVM may point into: the one that it names, or all of them."""
     space = llvm_space(type_)
     return tuple(LLVM_SPACES.values()) if space is None else (space,)

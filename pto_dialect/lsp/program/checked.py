@@ -163,7 +163,8 @@ class Checked:
                 last = op
 
     def _frame_place(self, op: Operation, places: dict[int, int]) -> int:
-        """Where an operation of the module stands, in the frame; ``places`` are those of functions by their sources."""
+        """Returns where an operation of the module stands, in the frame; ``places`` are those of functions by their
+        sources."""
         source, start = _begin(op)
         return start if source is self.frame else places.get(id(source), 0)
 
@@ -193,7 +194,8 @@ class Checked:
             function.rules = tuple(found for op in function.operations for found in engines[id(op)].diagnostics)
 
     def _affected(self, before: Checked | None) -> list[Function]:
-        """The functions that the rules check again: changed ones, and those that depend on them through symbols."""
+        """Returns the functions that the rules check again: changed ones, and those that depend on them through
+        symbols."""
         if before is None or before.targets != self.targets or _defined(before.functions) != _defined(self.functions):
             return self.functions
         present = set(map(id, self.functions))
@@ -216,7 +218,7 @@ class Checked:
     # ------------------------------------------------------------ answers
 
     def place(self, span: Span) -> TextRange:
-        """The range in the present text of a range in one of the sources."""
+        """Returns the range in the present text of a range in one of the sources."""
         number = self._owners.get(id(span.source))
         if number is None:
             return TextRange(self._of_frame(span.start), self._of_frame(span.end, closing=True))
@@ -233,7 +235,7 @@ class Checked:
         return TextRange(ends[0], max(ends))
 
     def _of_frame(self, offset: int, closing: bool = False) -> int:
-        """The character of the text for one of the frame."""
+        """Returns the character of the text for one of the frame."""
         for (start, end), place in zip(self.pieces.functions, self.places, strict=True):
             if place > offset or (closing and place == offset):
                 break
@@ -241,7 +243,7 @@ class Checked:
         return offset
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        """All diagnostics, function by function; :meth:`place` gives their ranges."""
+        """Yields all diagnostics, function by function; :meth:`place` gives their ranges."""
         yield from self.frame_syntax
         doubtful = self._doubtful()
         yield from self._sound(self.frame_rules, self.frame_syntax, bool(doubtful))
@@ -259,7 +261,7 @@ class Checked:
                 yield found
 
     def _doubtful(self) -> set[int]:
-        """Functions in which statements may be missing, and those that have to do with them."""
+        """Returns the functions in which statements may be missing, and those that have to do with them."""
         if self.frame_syntax:
             return set(map(id, self.functions))
         broken = [function for function in self.functions if function.is_broken]
@@ -278,7 +280,7 @@ class Checked:
 
 
 def _begin(op: Operation) -> tuple[SourceFile | None, int]:
-    """Where an operation begins, in its source."""
+    """Returns where an operation begins, in its source."""
     location = op.location
     return (location.data.source, location.data.start) if isinstance(location, SourceLoc) else (None, 0)
 
@@ -288,7 +290,7 @@ def _defined(functions: Iterable[Function]) -> list[str]:
 
 
 def _modules(module: ModuleOp) -> Iterator[ModuleOp]:
-    """A module and those inside it."""
+    """Yields a module and those inside it."""
     yield module
     for op in in_module(module):
         if isinstance(op, ModuleOp):
@@ -296,7 +298,7 @@ def _modules(module: ModuleOp) -> Iterator[ModuleOp]:
 
 
 def in_module(module: ModuleOp) -> Iterator[Operation]:
-    """The operations of a module, which in invalid programs has several blocks."""
+    """Returns the operations of a module, which in invalid programs has several blocks."""
     return (op for block in module.body.blocks for op in block.ops)
 
 
@@ -305,7 +307,7 @@ def _has_labels(module: ModuleOp) -> bool:
 
 
 def _members(module: ModuleOp) -> Iterator[Operation]:
-    """The operations of a module and of its nested modules."""
+    """Yields the operations of a module and of its nested modules."""
     for op in in_module(module):
         if isinstance(op, ModuleOp):
             yield from _members(op)
@@ -314,7 +316,7 @@ def _members(module: ModuleOp) -> Iterator[Operation]:
 
 
 def _module_at(module: ModuleOp, place: int) -> ModuleOp:
-    """The innermost module around an offset of the frame."""
+    """Returns the innermost module around an offset of the frame."""
     for op in in_module(module):
         if isinstance(op, ModuleOp) and (span := span_of(op)) is not None and span.start < place < span.end:
             return _module_at(op, place)

@@ -149,8 +149,8 @@ class Document:
         return stale_check(before, self.text)
 
     def names_at(self, offset: int) -> tuple[int, Names]:
-        """The names of the function around a character (of the whole text where there are no functions), and where it
-        begins."""
+        """Returns the names of the function around a character (of the whole text where there are no functions), and
+        where it begins."""
         pieces = self.pieces
         number = pieces.at(offset) if pieces is not None else None
         if pieces is None or number is None:
@@ -159,7 +159,7 @@ class Document:
         return start, self._names_of(self.text[start:end], False)
 
     def names_before(self, offset: int) -> Names:
-        """The names of the function around an offset, up to its line; no other text is read."""
+        """Returns the names of the function around an offset, up to its line; no other text is read."""
         start = self.text.rfind("func.func", 0, offset)
         while start > 0 and not _FUNCTION.match(self.text, self.text.rfind("\n", 0, start) + 1, start + 10):
             start = self.text.rfind("func.func", 0, start)
@@ -196,7 +196,7 @@ class Document:
         return found
 
     def type_named(self, spelling: str) -> Attribute | None:
-        """The type that a spelling means here; ``None`` for one that is not understood."""
+        """Returns the type that a spelling means here; ``None`` for one that is not understood."""
         try:
             return parse_type(expand_aliases(spelling, self.type_aliases, _LONGEST))
         except (TypeSyntaxError, OverflowError):
@@ -225,11 +225,11 @@ class Document:
             self.__dict__.pop(kept, None)
 
     def offset(self, position: Position) -> int:
-        """The character at a position."""
+        """Returns the character at a position."""
         return self.lines.offset(position)
 
     def range(self, start: int, end: int) -> Range:
-        """The positions of two characters."""
+        """Returns the positions of two characters."""
         return self.lines.range(start, end)
 
 
@@ -243,13 +243,13 @@ class StaleCheck(NamedTuple):
     moved: int
 
     def offset(self, offset: int) -> int | None:
-        """The offset in the earlier text of one in the present text; ``None`` for new text."""
+        """Returns the offset in the earlier text of one in the present text; ``None`` for new text."""
         if offset <= self.begin:
             return offset
         return offset - self.moved if offset >= self.end else None
 
     def place(self, place: TextRange) -> TextRange:
-        """The range in the present text; changed text is between its ends."""
+        """Returns the range in the present text; changed text is between its ends."""
         start, end = place
         return TextRange(
             start if start <= self.begin else max(start + self.moved, self.begin),

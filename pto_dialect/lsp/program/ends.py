@@ -14,5 +14,5 @@ def common_ends(old: str, new: str) -> tuple[int, int]:
 
 
 def _longest(most: int, same: Callable[[int], bool]) -> int:
-    """The largest size up to ``most`` for which ``same`` holds, as it does for all smaller ones."""
+    """Returns the largest size up to ``most`` for which ``same`` holds, as it does for all smaller ones."""
     return bisect_left(range(1, most + 1), True, key=lambda size: not same(size))

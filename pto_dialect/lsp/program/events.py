@@ -25,7 +25,7 @@ _FLAGS = ("set", "wait")
 
 
 def signal(op: Operation, arch: str) -> Signal | None:
-    """What an operation does with a flag or lock; ``None`` for others, and where only a run knows which one."""
+    """Returns what an operation does with a flag or lock; ``None`` for others, and where only a run knows which one."""
     if not has_role(op, Role.PIPES | Role.LOCK) or has_role(op, Role.BARRIER):
         return None
     try:
@@ -53,7 +53,7 @@ def _is_partner(own: Signal, other: Signal | None) -> bool:
 
 
 def partner_locations(document: Document, offset: int) -> list[types.Range]:
-    """The ranges of the partners of the flag at an offset; empty elsewhere."""
+    """Returns the ranges of the partners of the flag at an offset; empty elsewhere."""
     op = operation_at(document, offset)
     if op is None or not has_role(op, Role.PIPES | Role.LOCK):
         return []
@@ -62,7 +62,7 @@ def partner_locations(document: Document, offset: int) -> list[types.Range]:
 
 
 def describe_partners(document: Document, op: Operation, operations: Iterable[Operation]) -> str:
-    """The lines of the partners of a flag, as text; empty for other operations."""
+    """Returns the lines of the partners of a flag, as text; empty for other operations."""
     own = signal(op, profile_of(op, None).arch) if has_role(op, Role.PIPES | Role.LOCK) else None
     if own is None:
         return ""
@@ -73,7 +73,7 @@ def describe_partners(document: Document, op: Operation, operations: Iterable[Op
 
 
 def used_ids(operations: Iterable[Operation], source: int, target: int) -> set[int]:
-    """Numbers of flags between two pipes that a function uses."""
+    """Returns the numbers of flags between two pipes that a function uses."""
     arch = ""
     used: set[int] = set()
     for op in operations:

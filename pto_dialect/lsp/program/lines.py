@@ -35,7 +35,7 @@ class Lines:
         return [] if self.text.isascii() else [found.start() for found in _WIDE.finditer(self.text)]
 
     def position(self, offset: int) -> Position:
-        """The position of a character; an offset outside of the text is that of its nearest end."""
+        """Returns the position of a character; an offset outside of the text is that of its nearest end."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self.starts, offset) - 1
         begin = self.starts[line]
@@ -44,19 +44,19 @@ class Lines:
         return Position(line, offset - begin + (bisect_left(wide, offset) - bisect_left(wide, begin) if wide else 0))
 
     def range(self, start: int, end: int) -> Range:
-        """The positions of two characters."""
+        """Returns the positions of two characters."""
         return Range(self.position(start), self.position(end))
 
     def end_of(self, line: int) -> int:
-        """Offset of the end of a line, without its line break."""
+        """Returns the offset of the end of a line, without its line break."""
         if line + 1 >= len(self.starts):
             return len(self.text)
         end = self.starts[line + 1] - 1
         return end - 1 if self.text[end] == "\n" and end > self.starts[line] and self.text[end - 1] == "\r" else end
 
     def offset(self, position: Position) -> int:
-        """The offset of a position. After the end of a line it is that end, after the last line the end of the text;
-        inside a surrogate pair it is that character."""
+        """Returns the offset of a position. After the end of a line it is that end, after the last line the end of the
+        text; inside a surrogate pair it is that character."""
         line, column = position.line, max(position.character, 0)
         if line < 0:
             return 0
@@ -76,5 +76,5 @@ class Lines:
         return min(begin + column - (bisect_left(wide, end) - first), end)
 
     def line_of(self, offset: int) -> int:
-        """The number of the line of a character, from 0."""
+        """Returns the number of the line of a character, from 0."""
         return bisect_right(self.starts, min(max(offset, 0), len(self.text))) - 1

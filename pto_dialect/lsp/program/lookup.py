@@ -19,7 +19,7 @@ _PACK = re.compile(r":(\d+)")
 
 
 def functions_at(document: Document, offset: int) -> Iterator[Operation]:
-    """The operations around an offset that are children of a module: usually one, the function."""
+    """Yields the operations around an offset that are children of a module: usually one, the function."""
     checked, place = document.seen.checked, document.seen.offset(offset)
     number = None if place is None else checked.pieces.at(place)
     if place is None:
@@ -36,19 +36,19 @@ def _around(document: Document, op: Operation, offset: int) -> bool:
 
 
 def location_of(document: Document, op: Operation) -> TextRange | None:
-    """The range of an operation in the text."""
+    """Returns the range of an operation in the text."""
     span = span_of(op)
     return None if span is None else document.seen.place(document.seen.checked.place(span))
 
 
 def operations_at(document: Document, offset: int) -> Iterator[Operation]:
-    """All operations of the function around a character, in the order of the text."""
+    """Yields all operations of the function around a character, in the order of the text."""
     for function in functions_at(document, offset):
         yield from walk(function)
 
 
 def operation_at(document: Document, offset: int) -> Operation | None:
-    """The innermost operation around a character."""
+    """Returns the innermost operation around a character."""
     found: Operation | None = None
     pending = list(functions_at(document, offset))
     while pending:
@@ -62,7 +62,7 @@ def operation_at(document: Document, offset: int) -> Operation | None:
 
 
 def _operations(block: Block) -> Iterator[Operation]:
-    """The operations of a block; xDSL's own iterator costs more than what is done with them."""
+    """Yields the operations of a block; xDSL's own iterator costs more than what is done with them."""
     op = block.first_op
     while op is not None:
         yield op
@@ -70,13 +70,14 @@ def _operations(block: Block) -> Iterator[Operation]:
 
 
 def _start(document: Document, op: Operation) -> int:
-    """The offset where an operation starts; those of a region are in the order of the text."""
+    """Returns the offset where an operation starts; those of a region are in the order of the text."""
     place = location_of(document, op)
     return 0 if place is None else place.start
 
 
 def value_of(document: Document, base: int, name: Name) -> SSAValue | None:
-    """The value that a name of the function at ``base`` stands for; ``None`` where the text is not understood."""
+    """Returns the value that a name of the function at ``base`` stands for; ``None`` where the text is not
+    understood."""
     if name.kind != VALUE or name.binding is None:
         return None
     names = document.names_at(base)[1]

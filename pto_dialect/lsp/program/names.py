@@ -41,7 +41,7 @@ class _Scope:
     bindings: dict[str, list[int]] = field(default_factory=dict)
 
     def binding(self, text: str, start: int, defines: bool) -> int | None:
-        """The definition of the name at ``start``."""
+        """Returns the definition of the name at ``start``."""
         if defines:
             return start
         scope: _Scope | None = self
@@ -76,7 +76,7 @@ class Names:
             self._known.clear()
 
     def _part(self, number: int) -> Part:
-        """A statement, which is looked at on the first question about it."""
+        """Returns a statement, which is looked at on the first question about it."""
         text = self._texts[number]
         part = self._known.get(text)
         if part is None:
@@ -100,7 +100,7 @@ class Names:
         return found
 
     def token_at(self, offset: int) -> Tok | None:
-        """The first token that contains the character or the preceding one."""
+        """Returns the first token that contains the character or the preceding one."""
         number = bisect_right(self._starts, offset) - 1
         for one in (number - 1, number) if number else (number,):
             base = self._starts[one]
@@ -110,7 +110,7 @@ class Names:
         return None
 
     def at(self, offset: int) -> Name | None:
-        """The name that contains the character or the preceding one."""
+        """Returns the name that contains the character or the preceding one."""
         for place in (offset, offset - 1):
             number = bisect_right(self._starts, place) - 1
             inside = place - self._starts[number]
@@ -121,7 +121,7 @@ class Names:
         return None
 
     def same(self, name: Name) -> list[Name]:
-        """All uses of what ``name`` refers to, in the order of the text."""
+        """Returns all uses of what ``name`` refers to, in the order of the text."""
         found = [other for other in self._resolved(name.text) if other.kind == name.kind]
         if name.kind == SYMBOL or name.binding is None:
             return found
@@ -151,7 +151,7 @@ class Names:
     # ------------------------------------------------------------ what names stand for
 
     def _events(self, text: str | None) -> Iterator[tuple[int, Event]]:
-        """The names of one spelling, or all, with the regions between them, and where their statements begin."""
+        """Yields the names of one spelling, or all, with the regions between them, and where their statements begin."""
         for number, (base, written) in enumerate(zip(self._starts, self._texts, strict=True)):
             if text is None or text in written or _has_regions(written):
                 for event in self._part(number).events:
@@ -186,7 +186,7 @@ class Names:
 
 
 def _has_regions(text: str) -> bool:
-    """Whether regions may begin or end in a statement."""
+    """Returns whether regions may begin or end in a statement."""
     return "{" in text or "}" in text
 
 
@@ -194,5 +194,5 @@ _DEFINES = re.compile(r"(?:\bfunc\.func|(?<![\w.])module)\s+(?:(?:private|public
 
 
 def is_symbol_definition(text: str, offset: int) -> bool:
-    """Whether the symbol at an offset is the name of a function or module."""
+    """Returns whether the symbol at an offset is the name of a function or module."""
     return _DEFINES.search(text, max(0, text.rfind("\n", 0, offset)), offset) is not None

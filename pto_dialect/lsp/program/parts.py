@@ -54,13 +54,13 @@ class Part:
 
 
 def starts_of_parts(text: str) -> list[int]:
-    """Where the parts of a function begin; the first one is its header."""
+    """Returns where the parts of a function begin; the first one is its header."""
     return [0, *(found.end() for found in _BEGIN.finditer(text))]
 
 
 def starts_after(text: str, old: str, starts: list[int]) -> list[int]:
-    """The same, where ``starts`` are those of ``old``, of which ``text`` may be an edit: lines that are in both are not
-    looked at again."""
+    """Returns the same, where ``starts`` are those of ``old``, of which ``text`` may be an edit: lines that are in both
+    are not looked at again."""
     begin, tail = common_ends(old, text)
     # A line starts a statement depending only on itself and the end of the preceding line.
     first = text.rfind("\n", 0, begin) + 1
@@ -149,18 +149,18 @@ class _Walk:
 
 
 def _values(token: Tok) -> Iterator[tuple[str, int]]:
-    """The names of values in a token, without the numbers of packs."""
+    """Returns the names of values in a token, without the numbers of packs."""
     return ((found[0], token.start + found.start()) for found in _VALUE.finditer(token.text))
 
 
 def _is_head(toks: list[Tok], number: int) -> bool:
-    """Whether the values in parentheses are those of a loop: ``(%i, %j) = ..``, ``(%i) in ..``."""
+    """Returns whether the values in parentheses are those of a loop: ``(%i, %j) = ..``, ``(%i) in ..``."""
     following = [token.text for token in toks[number + 1 : number + 3]]
     return len(following) == 2 and following[0] == ")" and following[1] in ("=", "in")
 
 
 def _begins_label(toks: list[Tok], number: int) -> bool:
-    """Whether a block is the label after an operation without operands, such as an early ``return``."""
+    """Returns whether a block is the label after an operation without operands, such as an early ``return``."""
     before = toks[number - 1]
     if before.type == "COMMA" or (before.type == "COLON"):
         return False

@@ -92,7 +92,7 @@ class Statement:
         return self.begins and self.prefix[:1] not in tuple("%!@#^<")
 
     def opened(self) -> list[Opened]:
-        """The open brackets, the innermost last."""
+        """Returns the open brackets, the innermost last."""
         found: list[Opened] = []
         before = ""
         for token in self.behind:
@@ -120,7 +120,7 @@ class Statement:
 
 
 def _is_complete(text: str) -> bool:
-    """Whether a statement ends with ``text``, so that another one begins in the next line."""
+    """Returns whether a statement ends with ``text``, so that another one begins in the next line."""
     text = re.sub(r"//[^\n]*", "", text).strip()
     if not text or text.endswith(("{", "}")):
         return True

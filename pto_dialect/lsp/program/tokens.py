@@ -25,6 +25,6 @@ def _lexer() -> ProgramLexer:
 
 
 def tokens(text: str, assembly: bool | None = None) -> list[Tok]:
-    """The tokens of ``text``; ``assembly`` says whether it is of that form, else the text itself does."""
+    """Returns the tokens of ``text``; ``assembly`` says whether it is of that form, else the text itself does."""
     assembly = is_assembly(text) if assembly is None else assembly
     return list(_lexer().lex(ProgramText(mask_hash_comments(text) if assembly else text, assembly)))

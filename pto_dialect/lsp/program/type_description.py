@@ -37,7 +37,7 @@ def _bits(element: Attribute | None) -> int | None:
 
 
 def size_of(kind: Attribute) -> int | None:
-    """Bytes of a tile; ``None`` for other types."""
+    """Returns the bytes of a tile; ``None`` for other types."""
     if isinstance(kind, MultiTileBufType):
         return kind.count * tile_bytes(kind.slot)
     return tile_bytes(kind) if isinstance(kind, TileBufType) else None

@@ -39,37 +39,37 @@ def _region(history: History) -> str:
 
 
 def _last(history: History) -> str:
-    """The last operation, or the brace with the operation whose region it begins or ends."""
+    """Returns the last operation, or the brace with the operation whose region it begins or ends."""
     return f"{_region(history)}{history.last}" if history.last in (BEGIN, END) else history.last
 
 
 def _earlier(history: History, number: int) -> str:
-    """The operation so many before the last one or the brace."""
+    """Returns the operation so many before the last one or the brace."""
     at = number + (history.last not in (BEGIN, END))
     return history.done[-at] if len(history.done) >= at else ""
 
 
 def _newest(history: History) -> tuple[str, str]:
-    """The kinds of the newest values that nothing has used."""
+    """Returns the kinds of the newest values that nothing has used."""
     kinds = [*(kind for _, kind in history.newest()), "", ""]
     return kinds[0], kinds[1]
 
 
 def _newest_name(history: History) -> str:
-    """The last part of the name of the newest value that nothing has used."""
+    """Returns the last part of the name of the newest value that nothing has used."""
     words = words_of(next(reversed(history.unused), ""))
     return words[-1] if words else ""
 
 
 def _place(history: History) -> tuple[str, str, str]:
-    """The region, how deep it is, and how many operations are in it, beyond three by powers of two."""
+    """Returns the region, how deep it is, and how many operations are in it, beyond three by powers of two."""
     number = history.sizes[-1] if history.sizes else 0
     size = number if number < 4 else min(_FULL, number.bit_length() + 1)
     return _region(history), str(min(_DEEP, len(history.regions))), str(size)
 
 
 def _work(history: History) -> tuple[str, str, str]:
-    """The last operation, or that it orders pipes, and the last two that do not."""
+    """Returns the last operation, or that it orders pipes, and the last two that do not."""
     work = islice((name for name in reversed(history.done) if not orders(name)), 2)
     last, earlier = [*work, "", ""][:2]
     return "order" if orders(history.last) else _last(history), last, earlier
@@ -80,13 +80,15 @@ def _types(history: History) -> str:
 
 
 def _state(history: History) -> tuple[str, ...]:
-    """Flags that are set, the pipe that has just waited, the pipe of the last operation, what must end the region."""
+    """Returns the flags that are set, the pipe that has just waited, the pipe of the last operation, what must end the
+    region."""
     end = history.ends[-1] if history.ends else ""
     return str(min(_MANY, len(history.flags))), history.waiting, pipe_of(history.last), end
 
 
 def _waiting_values(history: History) -> tuple[str, ...]:
-    """How many tiles that nothing has used are allocated, loaded and computed, and how many registers and masks."""
+    """Returns how many tiles that nothing has used are allocated, loaded and computed, and how many registers and
+    masks."""
     found: Counter[str] = Counter()
     for name, kind in history.unused.values():
         if "tile" in kind:
@@ -139,12 +141,12 @@ class Program(NamedTuple):
 
 
 def contents(history: History, names: Iterable[str] = CONTEXTS) -> dict[str, tuple[str, ...]]:
-    """The contents of contexts where the next statement begins."""
+    """Returns the contents of contexts where the next statement begins."""
     return {name: CONTEXTS[name].content(history) for name in names}
 
 
 def _seen(program: Program) -> Iterator[tuple[Key, str]]:
-    """What each statement of a program follows."""
+    """Yields what each statement of a program follows."""
     history, used = History(program.aliases), dict[str, None]()
     for statement in statements_of(program.text):
         if not statement.is_frame:
@@ -163,12 +165,12 @@ def _seen(program: Program) -> Iterator[tuple[Key, str]]:
 
 
 def parts_of_names(names: Iterable[str]) -> dict[str, None]:
-    """The parts of names that are letters, each once."""
+    """Returns the parts of names that are letters, each once."""
     return dict.fromkeys(word for name in names for word in words_of(name))
 
 
 def _speaking(history: History, title: str) -> dict[str, dict[str, None]]:
-    """The parts of names by which operations are counted, by the kinds of their rows."""
+    """Returns the parts of names by which operations are counted, by the kinds of their rows."""
     return {
         WORD: parts_of_names((history.name, title)),
         PARAMETER: parts_of_names(history.arguments),
@@ -177,8 +179,8 @@ def _speaking(history: History, title: str) -> dict[str, dict[str, None]]:
 
 
 def terms_here(history: History, title: str, used: Iterable[str]) -> dict[str, dict[str, None]]:
-    """What speaks for the next operation by rows of other kinds than contexts: parts of names, and the operations that
-    the program has ``used``."""
+    """Returns what speaks for the next operation by rows of other kinds than contexts: parts of names, and the
+    operations that the program has ``used``."""
     nearest = islice(reversed(history.unused), NAMED_VALUES)
     return _speaking(history, title) | {VALUE: parts_of_names(nearest), LATER: dict.fromkeys(used)}
 

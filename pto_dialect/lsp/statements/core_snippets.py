@@ -13,7 +13,8 @@ from .scope import Typed
 
 
 def operand_patterns(name: str) -> tuple[str, ...]:
-    """What the types of the operands of an operation must spell, as patterns; nothing for one in generic form only."""
+    """Returns what the types of the operands of an operation must spell, as patterns; nothing for one in generic form
+    only."""
     return tuple(CLASSES[of][0] for form in forms_of(name)[:1] for of in operands_of(form).values())
 
 
@@ -68,7 +69,7 @@ class _Filled:
         return f"${{{self.stops}:{escaped(text)}}}"
 
     def _operand(self, hole: re.Match[str]) -> str:
-        """The nearest value of the type that is not an operand yet."""
+        """Returns the nearest value of the type that is not an operand yet."""
         kind = self.types[hole["of"]]
         fitting = [value.name for value in self.scope if type_text(value.type) == kind]
         fresh = (name for name in fitting if name not in self.used)
@@ -77,14 +78,14 @@ class _Filled:
         return name
 
     def _bound(self, name: str) -> str:
-        """The name of a loop's counter or value; another one where a value in scope has it."""
+        """Returns the name of a loop's counter or value; another one where a value in scope has it."""
         if name not in self.bound:
             taken = any(value.name == name for value in self.scope)
             self.bound[name] = self._free(name[1:]) if taken else name
         return self.bound[name]
 
     def _free(self, stem: str) -> str:
-        """A name that neither scope nor statement has."""
+        """Returns a name that neither scope nor statement has."""
         name = next(name for name in free_names(stem, self.scope, len(self.used) + 1) if name not in self.used)
         self.used.append(name)
         return name

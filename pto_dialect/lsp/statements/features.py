@@ -81,7 +81,7 @@ class Here:
 
 
 def features(history: History, here: Here, shares: Shares, title: str = "") -> npt.NDArray[np.float64]:
-    """The matrix of all operations where the next statement begins, in a file with the name ``title``."""
+    """Returns the matrix of all operations where the next statement begins, in a file with the name ``title``."""
     found = contents(history)
     each = [shares.context(name, found) for name in CONTEXTS]
     everywhere = np.log(each[0])
@@ -140,7 +140,7 @@ def _sharp_shares(counts: Mapping[int, int], size: int) -> Vector:
 
 
 def _repeated(done: list[str]) -> Vector:
-    """What has followed the last operations before: the longest sequence of them that the program has twice."""
+    """Returns what has followed the last operations before: the longest sequence of them that the program has twice."""
     for size in range(_LONGEST, _SHORTEST - 1, -1):
         end = done[-size:]
         starts = range(len(done) - size)
@@ -157,7 +157,8 @@ def _recent(done: list[str]) -> Vector:
 
 
 def _program(history: History, here: Here) -> list[Vector]:
-    """Operations that are new in the program, the last one, those of the last families, and those that continue one."""
+    """Returns the operations that are new in the program, the last one, those of the last families, and those that
+    continue one."""
     new = 1 - _ones(here.used)
     families = {family_of_name(name) for name in history.done[-_FAMILIES:]}
     family = _ones(name for one in families for name in members(one))
@@ -165,8 +166,8 @@ def _program(history: History, here: Here) -> list[Vector]:
 
 
 def _following(done: list[str], used: Mapping[str, int]) -> list[str]:
-    """The next new operations of a family, in the order of their declarations, where the last two operations compute,
-    are different ones of it, and are new in the program: what goes through a family continues."""
+    """Returns the next new operations of a family, in the order of their declarations, where the last two operations
+    compute, are different ones of it, and are new in the program: what goes through a family continues."""
     if len(done) < 2 or used[done[-1]] != 1 or used[done[-2]] != 1 or not level_of_name(done[-1]):
         return []
     family = members(family_of_name(done[-1]))
@@ -178,8 +179,8 @@ def _following(done: list[str], used: Mapping[str, int]) -> list[str]:
 
 
 def _names(name: str, used: Mapping[str, int]) -> list[Vector]:
-    """Operations that a function or file is named after, entirely or in part, as long as they are new; and those that
-    are not."""
+    """Returns the operations that a function or file is named after, entirely or in part, as long as they are new; and
+    those that are not."""
     parts = parts_of(name.lower())
     whole, part = _vector(meant_by(parts, whole_names())), _vector(meant_by(parts, stems()))
     new = 1 - _ones(used)
@@ -187,15 +188,15 @@ def _names(name: str, used: Mapping[str, int]) -> list[Vector]:
 
 
 def _remarks(history: History, used: Mapping[str, int]) -> list[Vector]:
-    """Operations that the comments above the statement name, entirely or in part; and new ones that comments before it
-    name."""
+    """Returns the operations that the comments above the statement name, entirely or in part; and new ones that
+    comments before it name."""
     before = _vector(meant_by(history.remarked, whole_names())) * (1 - _ones(used))
     return [_vector(meant_by(history.above, table())) for table in (whole_names, stems)] + [before]
 
 
 def _terms(history: History, here: Here, shares: Shares, title: str) -> list[Vector]:
-    """What terms speak for, by the kinds of their rows: the most that one of them does, and the mean; and the mean of
-    the operations that the program has begun to use lately."""
+    """Returns what terms speak for, by the kinds of their rows: the most that one of them does, and the mean; and the
+    mean of the operations that the program has begun to use lately."""
     used = list(here.used)
     terms = terms_here(history, title, used)
     found = [one for kind in _LIFTS for one in _lifts(shares, kind, terms[kind])]
@@ -215,23 +216,24 @@ def _classes() -> npt.NDArray[np.intp]:
 
 
 def _class_share(shares: Vector) -> Vector:
-    """The logarithm of what the operations of the same class have together."""
+    """Returns the logarithm of what the operations of the same class have together."""
     return np.log(np.bincount(_classes(), shares)[_classes()])
 
 
 def _class_of(names: list[str]) -> int:
-    """The class of the only one of ``names``; -1 without it."""
+    """Returns the class of the only one of ``names``; -1 without it."""
     return int(_classes()[INDEX[names[0]]]) if names and names[0] in INDEX else -1
 
 
 def _class_here(history: History, here: Here) -> Vector:
-    """How often operations of the same class have followed one of the class of the last operation in the program."""
+    """Returns how often operations of the same class have followed one of the class of the last operation in the
+    program."""
     counts = here.classes.get(_class_of(history.done[-1:]), {})
     return _sharp_shares(counts, int(_classes().max()) + 1)[_classes()]
 
 
 def _levels(used: Mapping[str, int]) -> Vector:
-    """How much of the program is at the level of an operation."""
+    """Returns how much of the program is at the level of an operation."""
     levels: Counter[str] = Counter()
     for name, number in used.items():
         levels[level_of_name(name)] += number
@@ -240,7 +242,7 @@ def _levels(used: Mapping[str, int]) -> Vector:
 
 
 def _takers(history: History) -> Vector:
-    """Operations that take a value of a type that few operations take, which nothing has used."""
+    """Returns the operations that take a value of a type that few operations take, which nothing has used."""
     found: dict[str, float] = {}
     for _, kind in history.newest():
         names = takers().get(kind, ())

@@ -52,14 +52,14 @@ class _Row(NamedTuple):
 
 
 def takes_snippets(server: object) -> bool:
-    """Whether the client fills in snippets."""
+    """Returns whether the client fills in snippets."""
     capabilities = getattr(getattr(server, "client_capabilities", None), "text_document", None)
     item = getattr(getattr(capabilities, "completion", None), "completion_item", None)
     return bool(getattr(item, "snippet_support", False))
 
 
 def fits(prefix: str, label: str) -> bool:
-    """Whether ``label`` contains the typed characters in their order."""
+    """Returns whether ``label`` contains the typed characters in their order."""
     rest = iter(label.lower())
     return all(char in rest for char in prefix.lower())
 
@@ -72,7 +72,7 @@ def warm() -> None:
 
 @cache
 def _operations() -> dict[str, _Row]:
-    """The operations by their names in texts."""
+    """Returns the operations by their names in texts."""
     rows: dict[str, _Row] = {}
     for name in OPS:
         if name not in DEPRECATED:
@@ -89,7 +89,7 @@ def _operations() -> dict[str, _Row]:
 
 
 def operation_list(document: Document, written: Statement, offset: int, snippets: bool) -> types.CompletionList:
-    """The operations that the prefix fits, the usual ones first."""
+    """Returns the operations that the prefix fits, the usual ones first."""
     prefix, results = written.prefix, _results_before(written)
     scores = ranking(text_before(document.text, written.start), document.type_aliases, title_of(document.uri))
     rows = [
@@ -128,7 +128,7 @@ def operation_list(document: Document, written: Statement, offset: int, snippets
 
 
 def _results_before(written: Statement) -> int:
-    """The number of results whose names, with the equals sign, are before the cursor."""
+    """Returns the number of results whose names, with the equals sign, are before the cursor."""
     token = written.tokens[-1] if written.tokens else None
     if token is None or token.type != "RESULTS":
         return 0
@@ -136,14 +136,14 @@ def _results_before(written: Statement) -> int:
 
 
 def title_of(uri: str) -> str:
-    """The name of a file without its ending, or that of its folder where it says nothing."""
+    """Returns the name of a file without its ending, or that of its folder where it says nothing."""
     *folders, name = unquote(uri).split("/")
     stem = name.partition(".")[0]
     return folders[-1] if stem in _PLAIN and folders else stem
 
 
 def text_before(text: str, offset: int) -> str:
-    """What says what is usual: the text near an offset, with the headers of its module and function."""
+    """Returns what says what is usual: the text near an offset, with the headers of its module and function."""
     start = text.rfind("\n", 0, max(0, offset - _NEAR)) + 1
     headers = (text.rfind(word, 0, offset) for word in ("module attributes", "func.func"))
     lines = (text[at : text.find("\n", at) + 1] for at in headers if 0 <= at < start)
@@ -151,13 +151,13 @@ def text_before(text: str, offset: int) -> str:
 
 
 def _is_in_function(text: str, offset: int) -> bool:
-    """Whether a function is open at an offset."""
+    """Returns whether a function is open at an offset."""
     start = text.rfind("func.func", 0, offset)
     return start >= 0 and text.count("{", start, offset) > text.count("}", start, offset)
 
 
 def _target(document: Document) -> str | None:
-    """The chip that the program is for, as lists of targets name it."""
+    """Returns the chip that the program is for, as lists of targets name it."""
     found = _TARGET.search(document.text)
     target = document.options.target or (found[1] if found else None)
     return "a2a3" if target in ("a2", "a3") else target
@@ -170,6 +170,6 @@ def _distance(prefix: str, name: str) -> int:
 
 
 def _named_types(document: Document) -> tuple[Attribute, ...]:
-    """The types that the program has names for."""
+    """Returns the types that the program has names for."""
     found = (document.type_named(name) for name in document.type_aliases)
     return tuple(kind for kind in found if kind is not None)

@@ -57,14 +57,15 @@ NUMBERS = ("integer", "float")
 
 
 def _end_of(name: str, code: str) -> str:
-    """What must end a region of an operation: the values that it yields, and the condition of a loop, come last."""
+    """Returns what must end a region of an operation: the values that it yields, and the condition of a loop, come
+    last."""
     if not name.startswith("scf."):
         return ""
     return _ENDS.get(name, _YIELD if _YIELDING.search(code) else "")
 
 
 def _purpose_of(code: str, outer: tuple[str, str, str]) -> tuple[str, str, str]:
-    """What the attributes in a header say, completed by what is stated around it."""
+    """Returns what the attributes in a header say, completed by what is stated around it."""
     found = [pattern.search(code) for pattern in _ATTRIBUTES]
     target, kind, backend = ((match[match.lastindex or 0] if match else "") for match in found)
     return target or outer[0], kind or outer[1], backend or outer[2]
@@ -90,8 +91,8 @@ class Written(NamedTuple):
 
 
 def statements_of(text: str) -> Iterator[Written]:
-    """The statements of a text in their order, with :data:`BEGIN` and :data:`END` where a region begins and ends, and
-    :data:`REMARK` for comments."""
+    """Yields the statements of a text in their order, with :data:`BEGIN` and :data:`END` where a region begins and
+    ends, and :data:`REMARK` for comments."""
     pending: list[Written] = []
     for line in text.splitlines():
         code, _, remark = line.partition("//")
@@ -120,7 +121,8 @@ def statements_of(text: str) -> Iterator[Written]:
 
 
 def kind_of_type(text: str) -> str:
-    """What is typical of the last type in a text: its memory and whether it is one row or column, or its name."""
+    """Returns what is typical of the last type in a text: its memory and whether it is one row or column, or its
+    name."""
     if "tile" in text or "ptr<" in text or "memref" in text:
         memory = _MEMORY.findall(text)
         if not memory:
@@ -254,15 +256,15 @@ class History:
         self.waiting = pipes[1] if len(pipes) > 1 else ""
 
     def newest(self) -> list[tuple[str, str]]:
-        """What has written the values that nothing has used, and the kinds of their types, the newest first."""
+        """Returns what has written the values that nothing has used, and the kinds of their types, the newest first."""
         return list(dict.fromkeys(reversed(self.unused.values())))[:_NEWEST]
 
     def uses(self, statement: Written) -> set[tuple[str, str]]:
-        """The same of the values that a statement is the first one to use."""
+        """Returns the same of the values that a statement is the first one to use."""
         return {self.unused[name] for name in self.first_used(statement)}
 
     def first_used(self, statement: Written) -> set[str]:
-        """The values that a statement is the first one to use."""
+        """Returns the values that a statement is the first one to use."""
         names = _VALUE.findall(_WRITTEN.sub("", statement.code))
         return {name for name in names if name in self.unused}
 
@@ -281,7 +283,7 @@ _STEPS: dict[str, Callable[[History, Written], None]] = {
 
 
 def history_of(text: str, aliases: Mapping[str, str]) -> History:
-    """The history at the end of a text."""
+    """Returns the history at the end of a text."""
     found = History(aliases)
     for statement in statements_of(text):
         found.follow(statement)

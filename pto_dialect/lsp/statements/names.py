@@ -43,18 +43,18 @@ _TYPE_NAME = re.compile(r"!pto\.([a-z_.]+)")
 
 @cache
 def pipe_of(name: str) -> str:
-    """The first pipe of an operation; the name itself of one of another dialect, or of a brace."""
+    """Returns the first pipe of an operation; the name itself of one of another dialect, or of a brace."""
     return pipe(op_class(name)).partition(",")[0] if name in OPS else name
 
 
 def family_of_name(name: str) -> str:
-    """The family of an operation; for other dialects the name of the dialect."""
+    """Returns the family of an operation; for other dialects the name of the dialect."""
     return OPS[name][0] if name in OPS else name.partition(".")[0]
 
 
 @cache
 def orders(name: str) -> bool:
-    """Whether an operation orders pipes or cores."""
+    """Returns whether an operation orders pipes or cores."""
     return family_of_name(name) in _ORDERING
 
 
@@ -71,13 +71,13 @@ def level_of_name(name: str) -> str:
 
 @cache
 def members(family: str) -> tuple[str, ...]:
-    """The operations of a family in the order of their declarations."""
+    """Returns the operations of a family in the order of their declarations."""
     return tuple(name for name in (*OPS, *CORE_SHAPES) if family_of_name(name) == family)
 
 
 @cache
 def targets_of(name: str) -> frozenset[str]:
-    """The targets that have an operation, ``a2a3`` or ``a5``; none where all have it."""
+    """Returns the targets that have an operation, ``a2a3`` or ``a5``; none where all have it."""
     return frozenset(filter(None, targets(op_class(name)).split(", "))) if name in OPS else frozenset()
 
 
@@ -90,13 +90,13 @@ def absent(target: str) -> npt.NDArray[np.float64]:
 
 @cache
 def needed() -> dict[str, tuple[Kind, ...]]:
-    """What the operands of an operation must be that are always present."""
+    """Returns what the operands of an operation must be that are always present."""
     return {name: tuple(slot.kind for slot in signature(op_class(name)).operands if slot.arity == "1") for name in OPS}
 
 
 @cache
 def operand_classes() -> tuple[int, ...]:
-    """A number for each operation, the same for those of one pipe and level with operands of the same kinds."""
+    """Returns a number for each operation, the same for those of one pipe and level with operands of the same kinds."""
     numbers: dict[object, int] = {}
     found: list[int] = []
     for name in NAMES:
@@ -110,7 +110,8 @@ def operand_classes() -> tuple[int, ...]:
 
 @cache
 def takers() -> dict[str, tuple[str, ...]]:
-    """The operations that take a value of a type of this dialect, by the name of the type, where they are few."""
+    """Returns the operations that take a value of a type of this dialect, by the name of the type, where they are
+    few."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name, kinds in needed().items():
         for kind in kinds:
@@ -120,19 +121,19 @@ def takers() -> dict[str, tuple[str, ...]]:
 
 
 def words_of(name: str) -> list[str]:
-    """The parts of a name that are letters, without single ones."""
+    """Returns the parts of a name that are letters, without single ones."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def parts_of(function: str) -> set[str]:
-    """The parts of the name of a function, and what some of them make together."""
+    """Returns the parts of the name of a function, and what some of them make together."""
     parts = _LETTERS.findall(function)
     return {"".join(parts[at : at + size]) for size in range(1, _JOINED + 1) for at in range(len(parts) - size + 1)}
 
 
 @cache
 def whole_names() -> dict[str, frozenset[str]]:
-    """The operations that have a text as their name, with or without what is before its last point."""
+    """Returns the operations that have a text as their name, with or without what is before its last point."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name in OPS:
         parts = name.split(".")[1:]
@@ -143,7 +144,7 @@ def whole_names() -> dict[str, frozenset[str]]:
 
 @cache
 def stems() -> dict[str, frozenset[str]]:
-    """The operations whose name has a text as a part: without its first letter, or between underscores."""
+    """Returns the operations whose name has a text as a part: without its first letter, or between underscores."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name in NAMES:
         for part in name.split(".")[1:]:
@@ -157,7 +158,8 @@ def stems() -> dict[str, frozenset[str]]:
 
 
 def meant_by(words: Iterable[str], table: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """The operations that parts of texts mean by a table, each with 1 divided by the number of those of its part."""
+    """Returns the operations that parts of texts mean by a table, each with 1 divided by the number of those of its
+    part."""
     found: dict[str, float] = {}
     for word in words:
         names = table.get("".join(_LETTERS.findall(word)), frozenset())
@@ -168,7 +170,7 @@ def meant_by(words: Iterable[str], table: Mapping[str, frozenset[str]]) -> dict[
 
 @cache
 def _kinds() -> tuple[list[Kind], npt.NDArray[np.float64]]:
-    """The different kinds of operands, and which of them each operation needs."""
+    """Returns the different kinds of operands, and which of them each operation needs."""
     kinds = list({id(kind): kind for each in needed().values() for kind in each}.values())
     numbers = {id(kind): number for number, kind in enumerate(kinds)}
     table = np.zeros((len(NAMES), len(kinds)))
@@ -180,7 +182,7 @@ def _kinds() -> tuple[list[Kind], npt.NDArray[np.float64]]:
 
 @lru_cache(maxsize=1024)
 def _accepting(text: str) -> npt.NDArray[np.float64]:
-    """Which kinds accept the type with this spelling; all of them where it is not understood."""
+    """Returns which kinds accept the type with this spelling; all of them where it is not understood."""
     kinds, _ = _kinds()
     try:
         found = parse_type(text)

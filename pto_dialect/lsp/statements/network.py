@@ -30,7 +30,7 @@ class Network(NamedTuple):
     weights: Matrix
 
     def scores(self, features: Matrix) -> Matrix:
-        """The scores of the columns of a matrix of features."""
+        """Returns the scores of the columns of a matrix of features."""
         # The matrix product would start threads, which take longer than the sums on a machine with other work.
         hidden = np.einsum("uf,fn->un", self.units, features) + self.biases[:, None]
         return np.einsum("u,un->n", self.weights, np.maximum(hidden, 0.0))
@@ -38,7 +38,7 @@ class Network(NamedTuple):
 
 @cache
 def usual_network() -> Network:
-    """The weights of this package."""
+    """Returns the weights of this package."""
     with open(TABLE, encoding="utf-8", newline="") as stream:
         header, *rows = csv.reader(stream)
     if tuple(header) != _HEADER:

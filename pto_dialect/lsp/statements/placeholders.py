@@ -12,7 +12,7 @@ _MOST = 1000
 
 
 def escaped(text: str) -> str:
-    """``text`` inside a snippet."""
+    """Returns ``text`` inside a snippet."""
     return re.sub(r"([\\$}])", r"\\\1", text)
 
 

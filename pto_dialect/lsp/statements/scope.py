@@ -38,7 +38,7 @@ class Typed(NamedTuple):
 
 
 def values_before(document: Document, offset: int) -> list[Typed]:
-    """The named values that a statement at ``offset`` can use, the nearest first."""
+    """Returns the named values that a statement at ``offset`` can use, the nearest first."""
     found = _typed(_values(document, offset))
     names = document.names_before(offset)
     known = {value.name for value in found}
@@ -62,7 +62,7 @@ def _typed(values: Iterable[SSAValue]) -> list[Typed]:
 
 
 def _written(document: Document, offset: int) -> tuple[str, str]:
-    """The names of types, and the function around an offset up to it; empty texts where that is long."""
+    """Returns the names of types, and the function around an offset up to it; empty texts where that is long."""
     start = document.text.rfind("func.func", 0, offset)
     if start < 0 or offset - start > LONGEST:
         return "", ""
@@ -72,7 +72,7 @@ def _written(document: Document, offset: int) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _values_of_text(aliases: str, text: str) -> tuple[Typed, ...]:
-    """The values at the end of a function that is not finished."""
+    """Returns the values at the end of a function that is not finished."""
     if not text:
         return ()
     code = re.sub(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"', "", text)
@@ -116,7 +116,7 @@ def _values(document: Document, offset: int) -> Iterator[SSAValue]:
 
 
 def _block_at(document: Document, op: Operation, offset: int) -> Block | None:
-    """The last block of an operation that begins before ``offset``."""
+    """Returns the last block of an operation that begins before ``offset``."""
     found: Block | None = None
     for region in op.regions:
         for block in region.blocks:
@@ -128,7 +128,7 @@ def _block_at(document: Document, op: Operation, offset: int) -> Block | None:
 
 
 def _before(document: Document, block: Block, offset: int) -> tuple[list[Operation], Operation | None]:
-    """The operations of a block before ``offset``, and the last of them if its regions contain it."""
+    """Returns the operations of a block before ``offset``, and the last of them if its regions contain it."""
     ops = list(block.ops)
     number = bisect_right(ops, offset, key=lambda op: _start(document, op))
     before = ops[:number]

@@ -33,7 +33,7 @@ class _Coding:
         self._indices = {name: np.base_repr(index, _BASE).lower() for index, name in enumerate(names)}
 
     def content(self, content: Iterable[str]) -> str:
-        """A content, with indices for its operations."""
+        """Returns a content, with indices for its operations."""
         return "|".join(f"{_MARK}{self._indices[part]}" if part in self._indices else part for part in content)
 
     def counts(self, numbers: Mapping[str, int]) -> str:
@@ -44,13 +44,14 @@ class _Coding:
         return "|".join(" ".join((str(number), *each)) for number, each in sorted(found.items()))
 
     def parsed(self, text: str) -> dict[str, int]:
-        """The counts that a text states."""
+        """Returns the counts that a text states."""
         groups = (group.split(" ") for group in text.split("|"))
         return {self._names[int(index, _BASE)]: int(number) for number, *indices in groups for index in indices}
 
 
 def rows(counts: Counts) -> Iterator[tuple[str, str, str]]:
-    """The rows of a table: the names of the operations, then what follows each content, by numbers of programs."""
+    """Yields the rows of a table: the names of the operations, then what follows each content, by numbers of
+    programs."""
     names = sorted({name for numbers in counts.values() for name in numbers})
     coding = _Coding(names)
     yield _OPERATIONS, "", " ".join(names)
@@ -66,20 +67,21 @@ class Shares:
         self._kept: dict[Key, Vector] = {}
 
     def context(self, name: str, contents: Mapping[str, tuple[str, ...]]) -> Vector:
-        """The shares of all operations in a context. What it has not seen has the shares of the wider context, which
-        weigh as much as the number of different operations that it has seen."""
+        """Returns the shares of all operations in a context. What it has not seen has the shares of the wider context,
+        which weigh as much as the number of different operations that it has seen."""
         wider = CONTEXTS[name].wider
         narrow = (name, contents[name]) if wider else (name, ())
         return self._filled(narrow, (lambda: self.context(wider, contents)) if wider else self._even)
 
     def use(self, made: tuple[str, str]) -> Vector:
-        """The shares of operations among the first ones to use a value of a kind that an operation has written."""
+        """Returns the shares of operations among the first ones to use a value of a kind that an operation has
+        written."""
         kind = USE_OF_KIND, (made[1],)
         return self._filled((USE, made), lambda: self._filled(kind, lambda: self.context("all", {})))
 
     def lift(self, kind: str, term: str) -> Vector | None:
-        """How much likelier all operations are where a term speaks for them by a kind of rows, as the logarithm of a
-        factor; ``None`` for an unknown term."""
+        """Returns how much likelier all operations are where a term speaks for them by a kind of rows, as the logarithm
+        of a factor; ``None`` for an unknown term."""
         key = kind, (term,)
         kept = self._kept.get(key)
         if kept is None and (counts := self._counts(key)):
@@ -89,7 +91,7 @@ class Shares:
         return kept
 
     def known(self, name: str, contents: Mapping[str, tuple[str, ...]]) -> float:
-        """How often something has followed a content, as a logarithm."""
+        """Returns how often something has followed a content, as a logarithm."""
         return log1p(sum((self._counts((name, contents[name])) or {}).values()))
 
     @staticmethod
@@ -121,7 +123,7 @@ class Shares:
 
 @cache
 def usual_shares() -> Shares:
-    """Those of the table of this package."""
+    """Returns those of the table of this package."""
     with open(TABLE, encoding="utf-8", newline="") as stream:
         (_, _, names), *found = csv.reader(stream)
     coding, texts = _Coding(names.split(" ")), {(kind, content): text for kind, content, text in found}
@@ -134,5 +136,5 @@ def usual_shares() -> Shares:
 
 
 def shares_of(counts: Counts) -> Shares:
-    """Those of counts that are given."""
+    """Returns those of counts that are given."""
     return Shares(lambda key: counts.get(key))

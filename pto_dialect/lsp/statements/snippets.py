@@ -81,7 +81,7 @@ def _usual_types() -> tuple[Attribute, ...]:
 
 
 def suits(cls: type[PtoOp], slot: Slot, kind: Attribute) -> bool:
-    """Whether an operand that may be a tile or a view usually is what a type of these is."""
+    """Returns whether an operand that may be a tile or a view usually is what a type of these is."""
     if slot.kind.label != "a tile or view":
         return True
     return ("view" if slot.name in _VIEWS.get(cls.name, ()) else "tile") in type_text(kind)
@@ -105,7 +105,7 @@ class _Builder:
         return self._snippet(*self._operation())
 
     def _operation(self) -> tuple[Operation, Block]:
-        """The operation, whose operands are the arguments of the block."""
+        """Returns the operation, whose operands are the arguments of the block."""
         declared = signature(self.cls)
         in_buffer = self._writes_operand(declared.operands)
         sizes: list[int] = []
@@ -126,7 +126,7 @@ class _Builder:
         return op, block
 
     def _result_counts(self, slots: Sequence[Slot]) -> list[tuple[Slot, int]]:
-        """How many results there are of each kind: those that are always there, and others as far as wanted."""
+        """Returns how many results there are of each kind: those that are always there, and others as far as wanted."""
         needed = sum(slot.arity == "1" for slot in slots)
         more = max(self.results or 1, needed) - needed if self.results or not needed else 0
         found: list[tuple[Slot, int]] = []
@@ -137,7 +137,7 @@ class _Builder:
         return found
 
     def _snippet(self, op: Operation, block: Block) -> str | None:
-        """The printed operation as a snippet."""
+        """Returns the printed operation as a snippet."""
         for position, argument in enumerate(block.args):
             argument.name_hint = f"p{position}_"
         for number, result in enumerate(op.results):
@@ -155,7 +155,7 @@ class _Builder:
         return _snippet(text, [*(value.name for value in self.chosen), *names])
 
     def _writes_operand(self, slots: Sequence[Slot]) -> bool:
-        """Whether the usual form of the operation has its destination among the operands."""
+        """Returns whether the usual form of the operation has its destination among the operands."""
         dst = next((slot for slot in slots if slot.name == "dst"), None)
         if self.results and signature(self.cls).results:
             return False
@@ -227,19 +227,19 @@ class _Copied(_Builder):
 
 @cache
 def _in_example(name: str) -> Operation:
-    """The operation ``name`` in its example."""
+    """Returns the operation ``name`` in its example."""
     module = parse_program(SourceFile("example.pto", example_of(name).program), DiagnosticEngine(DiagnosticOptions()))
     assert module is not None
     return next(op for op in walk(module) if isinstance(op, op_class(name)))
 
 
 def plain(snippet: str) -> str:
-    """What a snippet is before its stops are filled in."""
+    """Returns what a snippet is before its stops are filled in."""
     return re.sub(r"\\(.)", r"\1", re.sub(r"(?<!\\)\$(?:\{\d+:((?:[^\\}]|\\.)*)\}|\d+)", r"\1", snippet))
 
 
 def _snippet(text: str, names: Sequence[str]) -> str:
-    """A printed statement with a stop at each operand and result; empty regions get the last stop."""
+    """Returns a printed statement with a stop at each operand and result; empty regions get the last stop."""
     parts: list[str] = []
     last = 0
     for number, match in enumerate(_MARK.finditer(text), 1):

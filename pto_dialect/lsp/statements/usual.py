@@ -35,7 +35,7 @@ def ranking(text: str, aliases: Mapping[str, str] | None = None, title: str = ""
 
 
 def excluded(history: History) -> set[str]:
-    """The operations that end regions of other kinds than the one that is open."""
+    """Returns the operations that end regions of other kinds than the one that is open."""
     region = history.regions[-1] if history.regions else ""
     end = history.ends[-1] if history.ends else ""
     other = {name for name, begin in _CLOSING.items() if region and not region.startswith(begin)}

@@ -65,7 +65,8 @@ def _tile_words(written: str) -> Iterator[types.CompletionItem]:
 
 
 def frame_words(text: str, end: int) -> Iterator[types.CompletionItem] | None:
-    """Attributes of a module or function whose dictionary is open at ``end``, and their values; ``None`` elsewhere."""
+    """Returns the attributes of a module or function whose dictionary is open at ``end``, and their values; ``None``
+    elsewhere."""
     match = _FRAME.search(text, text.rfind("\n", 0, end) + 1, end)
     return None if match is None else _frame_words(ATTRIBUTES[match[1]], match[2])
 

@@ -50,7 +50,7 @@ class Areas:
         """The result for each location, by the id of the location, which therefore stays."""
 
     def meeting(self, location: MemoryLocation) -> list[Area]:
-        """The area of an access, and those that may overlap it; more may follow later."""
+        """Returns the area of an access, and those that may overlap it; more may follow later."""
         found = self._found.get(id(location))
         if found is None:
             found = self._found[id(location)] = location, self._meeting(location)
@@ -64,7 +64,7 @@ class Areas:
         return self._met[area]
 
     def _added(self, location: MemoryLocation) -> Area:
-        """A new area, with those that it meets, which meet it from now on."""
+        """Returns a new area, with those that it meets, which meet it from now on."""
         space, root, start, stop, *_ = location
         family = self._families.setdefault((space, root), len(self._families))
         area = Area(space, root, start, stop, family) if root == "bytes" else Area(space, root, 0, None, family)
@@ -79,7 +79,7 @@ class Areas:
 
 
 def _others(area: Area, memory: _Memory) -> list[Area]:
-    """The areas of ``memory`` that may overlap a new one. Pointers made of numbers may be anywhere in global
+    """Returns the areas of ``memory`` that may overlap a new one. Pointers made of numbers may be anywhere in global
     memory; objects on the chip have bytes of their own."""
     mixed = area.space == GLOBAL
     if area.root is None:

@@ -31,7 +31,7 @@ class _Position(NamedTuple):
 def must_synchronize(
     access: Access, leaf: Leaf, location: MemoryLocation, writes: bool, state: State, arch: str
 ) -> bool:
-    """Whether a pipe must be synchronized with an earlier access before ``leaf`` accesses ``location``
+    """Returns whether a pipe must be synchronized with an earlier access before ``leaf`` accesses ``location``
     (``writes``: as a write), if both access the same bytes. ``state`` is the one before ``leaf``."""
     pipe = leaf.pipe
     if access.leaf.pipe != pipe:
@@ -54,8 +54,8 @@ def must_synchronize(
 
 
 def _used(access: Access, leaf: Leaf, location: MemoryLocation, state: State) -> bool:
-    """Whether another pipe must have used bytes of an access and of ``location`` since: it waited for the access, and
-    the writer of ``location`` waits for it."""
+    """Returns whether another pipe must have used bytes of an access and of ``location`` since: it waited for the
+    access, and the writer of ``location`` waits for it."""
     return any(
         not one.writes
         and one.number > access.number
@@ -67,13 +67,13 @@ def _used(access: Access, leaf: Leaf, location: MemoryLocation, state: State) ->
 
 
 def _must_overlap(one: MemoryLocation, other: MemoryLocation) -> bool:
-    """Whether two locations must overlap."""
+    """Returns whether two locations must overlap."""
     return one.holds(other) or other.holds(one)
 
 
 def implied(one: Access, access: Access, leaf: Leaf, state: State) -> bool:
-    """Whether ``one`` executes on every path from ``access`` to ``leaf``: no branch encloses it, and no loop that may
-    run zero iterations encloses it alone."""
+    """Returns whether ``one`` executes on every path from ``access`` to ``leaf``: no branch encloses it, and no loop
+    that may run zero iterations encloses it alone."""
     around: set[Sequence] = set()
     if one.iteration == access.iteration:
         around.update(sequence for sequence, _ in access.leaf.path)
@@ -107,9 +107,9 @@ class Levels:
         return known
 
     def is_invariant_inside(self, value: SSAValue) -> bool:
-        """Whether a value is invariant inside the block, once it is entered."""
+        """Returns whether a value is invariant inside the block, once it is entered."""
         return self.of(value) < 2
 
     def is_invariant(self, value: SSAValue) -> bool:
-        """Whether a value is the same each time the block is entered."""
+        """Returns whether a value is the same each time the block is entered."""
         return self.of(value) == 0

@@ -26,8 +26,8 @@ _COUNTING = frozenset(("tile_irregular",))
 
 
 def fills(op: Operation, tile: SSAValue) -> bool:
-    """Whether ``op`` writes all valid elements of ``tile``, one of its destinations, in every run. A load does if its
-    view has as many elements; otherwise it moves the part that both have."""
+    """Returns whether ``op`` writes all valid elements of ``tile``, one of its destinations, in every run. A load does
+    if its view has as many elements; otherwise it moves the part that both have."""
     if not isinstance(op, PtoOp) or has_role(op, Role.PARTIAL):
         return False
     groups, spec = operand_groups(op), op_spec(type(op))
@@ -38,8 +38,8 @@ def fills(op: Operation, tile: SSAValue) -> bool:
 
 
 def shows_all(tile: SSAValue) -> bool:
-    """Whether no operation reads or writes elements of the memory of ``tile`` that are outside of its valid region: all
-    of them are valid, or it is an allocation, no other handle shows it, and its sizes stay as they are."""
+    """Returns whether no operation reads or writes elements of the memory of ``tile`` that are outside of its valid
+    region: all of them are valid, or it is an allocation, no other handle shows it, and its sizes stay as they are."""
     kind = tile.type
     if isinstance(kind, TileBufType) and (kind.valid_rows, kind.valid_cols) == (kind.rows, kind.cols):
         return True
@@ -47,19 +47,20 @@ def shows_all(tile: SSAValue) -> bool:
 
 
 def _keeps_valid(op: Operation) -> bool:
-    """Whether an operation accesses valid elements of its tiles only, and gives no handle for one."""
+    """Returns whether an operation accesses valid elements of its tiles only, and gives no handle for one."""
     if not isinstance(op, PtoOp) or op.results or op_spec(type(op)).state_writes:
         return False
     return OPS[op.name][0] not in _COUNTING and find(op, "offset") is None
 
 
 def _sets_sizes(op: Operation) -> bool:
-    """Whether an operation may change the valid sizes of a tile, itself or through another handle."""
+    """Returns whether an operation may change the valid sizes of a tile, itself or through another handle."""
     return not isinstance(op, PtoOp) or bool(op_spec(type(op)).state_writes)
 
 
 def _has_as_many(view: SSAValue, tile: SSAValue) -> bool:
-    """Whether a view has as many elements as the valid region of a tile; where both are packed, others are errors."""
+    """Returns whether a view has as many elements as the valid region of a tile; where both are packed, others are
+    errors."""
     if isinstance(tile.type, TileBufType) and element_name(tile.type.element) in FP4:
         return True
     sums = AffineAnalysis()
@@ -68,7 +69,7 @@ def _has_as_many(view: SSAValue, tile: SSAValue) -> bool:
 
 
 def _product(sizes: Iterable[AffineExpr]) -> tuple[int, Counter[AffineExpr]]:
-    """The product of sizes: its constant factor, and the others."""
+    """Returns the product of sizes: its constant factor, and the others."""
     some = list(sizes)
     numbers = [number for size in some if (number := size.constant_value) is not None]
     return prod(numbers), Counter(size for size in some if size.constant_value is None)
@@ -89,7 +90,7 @@ def _sizes_of_view(view: SSAValue, sums: AffineAnalysis) -> list[AffineExpr] | N
 
 
 def _valid_sizes(tile: SSAValue, sums: AffineAnalysis) -> list[AffineExpr] | None:
-    """The valid rows and columns of a tile whose sizes nothing sets later."""
+    """Returns the valid rows and columns of a tile whose sizes nothing sets later."""
     kind, owner = tile.type, tile.owner
     if not isinstance(kind, TileBufType):
         return None
@@ -100,7 +101,7 @@ def _valid_sizes(tile: SSAValue, sums: AffineAnalysis) -> list[AffineExpr] | Non
 
 
 def _sizes(shape: Iterable[int], stated: Sequence[SSAValue | None], sums: AffineAnalysis) -> list[AffineExpr] | None:
-    """The sizes that a type states, or else values; ``None`` where one is in neither."""
+    """Returns the sizes that a type states, or else values; ``None`` where one is in neither."""
     found: list[AffineExpr] = []
     for number, size in enumerate(shape):
         value = stated[number] if number < len(stated) else None

@@ -28,7 +28,7 @@ SCALAR = NUMBER[Pipe.S]
 
 
 def pipe_id(pipe: Pipe | None) -> int | None:
-    """The id of a pipe; ``None`` for all pipes together, and for no pipe."""
+    """Returns the id of a pipe; ``None`` for all pipes together, and for no pipe."""
     return None if pipe is None else NUMBER.get(pipe)
 
 
@@ -122,7 +122,7 @@ class Ring(NamedTuple):
     ahead: int
 
     def number(self, iteration: int, count: int) -> int:
-        """The number of an iteration."""
+        """Returns the number of an iteration."""
         return (self.factor * (self.first + iteration * self.step) + self.constant) % count
 
 
@@ -202,8 +202,8 @@ class Sequence:
 
 
 def innermost(part: Item | Sequence) -> Iterator[Leaf | Signal]:
-    """The operations and signals of an item or a sequence, those of all regions and calls in it included, in the order
-    of the text."""
+    """Yields the operations and signals of an item or a sequence, those of all regions and calls in it included, in the
+    order of the text."""
     if isinstance(part, Leaf | Signal):
         yield part
         return

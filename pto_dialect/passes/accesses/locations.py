@@ -91,12 +91,12 @@ class MemoryLocation(NamedTuple):
         return self.root is not None and not self.sides and (self.root != "bytes" or self.stop is not None)
 
     def must(self) -> Must[Hashable] | None:
-        """The root that every access to this location covers entirely; ``None`` where it may access another one, or a
-        part."""
+        """Returns the root that every access to this location covers entirely; ``None`` where it may access another
+        one, or a part."""
         return Must(self.root) if self.whole and self.alias.is_certain else None
 
     def holds(self, other: MemoryLocation) -> bool:
-        """Whether all bytes of ``other`` are in this location, if both are must-alias facts."""
+        """Returns whether all bytes of ``other`` are in this location, if both are must-alias facts."""
         if not self.whole or self.space != other.space or self.root != other.root:
             return False
         if self.root != "bytes":
@@ -119,7 +119,7 @@ class HandleLocations:
         self._again = False
 
     def of(self, value: SSAValue) -> tuple[MemoryLocation, ...]:
-        """The locations that ``value`` may refer to; several at a control-flow join."""
+        """Returns the locations that ``value`` may refer to; several at a control-flow join."""
         known = self._known.get(value)
         if known is not None:
             return known
@@ -139,13 +139,13 @@ class HandleLocations:
         return self._known[value]
 
     def pointees(self, value: SSAValue) -> Pointees[Hashable]:
-        """The objects that ``value`` may point to."""
+        """Returns the objects that ``value`` may point to."""
         roots = frozenset(location.root for location in self.of(value))
         return Pointees(roots - {None}, None in roots)
 
     def _visit(self, value: SSAValue) -> tuple[MemoryLocation, ...]:
-        """The locations of a value and of its sources. A loop-carried value is its own source: it has the locations of
-        the previous fixpoint iteration."""
+        """Returns the locations of a value and of its sources. A loop-carried value is its own source: it has the
+        locations of the previous fixpoint iteration."""
         if value in self._visited:
             self._again = True
             return self._guessed.get(value, ())
@@ -158,7 +158,7 @@ class HandleLocations:
         self._known[value] = locations
 
     def element(self, tile: SSAValue, offset: SSAValue) -> tuple[MemoryLocation, ...]:
-        """The locations of one element of a tile, by its index in memory order."""
+        """Returns the locations of one element of a tile, by its index in memory order."""
         kind, number = tile.type, self.sums.expression_of(offset)
         size = byte_width(kind.element) if isinstance(kind, TileBufType) else None
         locations: list[MemoryLocation] = []
@@ -210,7 +210,7 @@ class HandleLocations:
         return self._locations_of_result(value, owner)
 
     def _locations_of_result(self, value: SSAValue, owner: Operation) -> list[MemoryLocation]:
-        """The result of an operation that makes no view."""
+        """Returns the result of an operation that makes no view."""
         if isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None:
             # The memory of a slot: between producer and consumer the queue itself keeps order.
             return [MemoryLocation(self._anywhere(value).space, value)]
@@ -233,8 +233,8 @@ class HandleLocations:
         return self._joined(value, parent)
 
     def _joined(self, value: SSAValue, around: Operation) -> list[MemoryLocation]:
-        """A handle that an operation with regions gives, or gives to one of them: all that it may be. Where it is its
-        own source alone, no round has found anything yet."""
+        """Returns a handle that an operation with regions gives, or gives to one of them: all that it may be. Where it
+        is its own source alone, no round has found anything yet."""
         passed = list(_passed(value, around))
         return [location for one in passed for location in self.of(one)] if passed else [self._anywhere(value)]
 
@@ -311,7 +311,7 @@ class HandleLocations:
 
 
 def _form(tile: TileBufType) -> tuple[Hashable, ...]:
-    """Where the elements of a tile lie from its start on."""
+    """Returns where the elements of a tile lie from its start on."""
     return tile.rows, tile.cols, byte_width(tile.element), tile.blayout, tile.slayout
 
 
@@ -325,7 +325,7 @@ def _part_of_slot(
 
 
 def _without_duplicates(locations: Iterable[MemoryLocation]) -> tuple[MemoryLocation, ...]:
-    """The locations that a handle may refer to, each once; a single one is a must-alias."""
+    """Returns the locations that a handle may refer to, each once; a single one is a must-alias."""
     known: dict[MemoryLocation, Alias] = {}
     for location in locations:
         bare = location.location
@@ -335,7 +335,8 @@ def _without_duplicates(locations: Iterable[MemoryLocation]) -> tuple[MemoryLoca
 
 
 def covers_itself(shape: Iterable[AffineExpr], strides: Iterable[AffineExpr]) -> bool:
-    """Whether elements of a view with different indices share memory, by the sizes and strides that are constant."""
+    """Returns whether elements of a view with different indices share memory, by the sizes and strides that are
+    constant."""
     pairs = ((stride.constant_value, size.constant_value) for size, stride in zip(shape, strides, strict=False))
     span = 0
     for stride, size in sorted((abs(stride), size or inf) for stride, size in pairs if stride is not None):
@@ -348,8 +349,8 @@ def covers_itself(shape: Iterable[AffineExpr], strides: Iterable[AffineExpr]) ->
 
 
 def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:
-    """The values that a result of ``around``, or an argument of one of its regions, may be; none where that is not
-    known."""
+    """Returns the values that a result of ``around``, or an argument of one of its regions, may be; none where that is
+    not known."""
     number = value.index  # pyright: ignore[reportAttributeAccessIssue]
     if is_for(around):
         body = around.body.block
@@ -367,14 +368,15 @@ def _passed(value: SSAValue, around: Operation) -> Iterable[SSAValue]:
 
 
 def _ends(block: Block) -> Sequence[SSAValue]:
-    """What a block hands on at its end."""
+    """Returns what a block hands on at its end."""
     last = block.last_op
     assert last is not None
     return last.operands
 
 
 def _bytes_of_rows(location: MemoryLocation, source: TileBufType) -> MemoryLocation:
-    """``location``, a part of ``source`` at known offsets, with the bytes from its first to its last element."""
+    """Returns ``location``, a part of ``source`` at known offsets, with the bytes from its first to its last
+    element."""
     by_rows = source.blayout == "row_major"
     sides = location.sides if by_rows else location.sides[::-1]
     numbers = [

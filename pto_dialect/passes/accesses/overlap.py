@@ -21,13 +21,13 @@ from .setting import ANY, Range, Setting
 
 
 def may_overlap(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> bool:
-    """Whether some byte may belong to both."""
+    """Returns whether some byte may belong to both."""
     return alias_of(earlier, later, setting).is_possible
 
 
 def as_one_array(one: MemoryLocation, other: MemoryLocation) -> MemoryLocation | None:
-    """``other`` as if the two different arguments that both are parts of were one array; ``None`` for parts of anything
-    else. Arguments count as different memory: what follows from this location depends on that."""
+    """Returns ``other`` as if the two different arguments that both are parts of were one array; ``None`` for parts of
+    anything else. Arguments count as different memory: what follows from this location depends on that."""
     roots = (one.root, other.root)
     if one.space != GLOBAL or other.space != GLOBAL or roots[0] == roots[1] or not all(map(is_argument, roots)):
         return None
@@ -38,7 +38,7 @@ def as_one_array(one: MemoryLocation, other: MemoryLocation) -> MemoryLocation |
 
 
 def is_argument(root: Hashable) -> bool:
-    """Whether an object is the memory of an argument of a function."""
+    """Returns whether an object is the memory of an argument of a function."""
     block = root.owner if isinstance(root, SSAValue) else None
     parent = block.parent_op() if isinstance(block, Block) else None
     return parent is not None and has_role(parent, Role.FUNCTION)
@@ -73,7 +73,7 @@ def _apart(one: MemoryLocation, other: MemoryLocation) -> bool:
 def _must_follow(
     earlier: tuple[AffineExpr, AffineExpr], later: tuple[AffineExpr, AffineExpr], setting: Setting
 ) -> bool:
-    """Whether one of two intervals ends before the other begins."""
+    """Returns whether one of two intervals ends before the other begins."""
     (first, first_size), (second, second_size) = earlier, later
     return (
         _least(second, first.plus(first_size), pos, setting) >= 0
@@ -82,7 +82,8 @@ def _must_follow(
 
 
 def _least(later: AffineExpr, earlier: AffineExpr, sign: Callable[[int], int], setting: Setting) -> float:
-    """The least that ``later`` minus ``earlier`` can be, or, with the other ``sign``, ``earlier`` minus ``later``."""
+    """Returns the least that ``later`` minus ``earlier`` can be, or, with the other ``sign``, ``earlier`` minus
+    ``later``."""
     least: float = sign(later.constant - earlier.constant)
     after, before = dict(later.terms), dict(earlier.terms)
     for term in {**after, **before}:
@@ -94,7 +95,8 @@ def _least(later: AffineExpr, earlier: AffineExpr, sign: Callable[[int], int], s
 
 
 def _term(term: Term, after: int, before: int, setting: Setting) -> float:
-    """The least of ``after`` times the term where the later access is, minus ``before`` times the term at the other."""
+    """Returns the least of ``after`` times the term where the later access is, minus ``before`` times the term at the
+    other."""
     sources = setting.sums.sources(term)
     if all(setting.fixed(value) for value in sources):
         return _lowest(after - before, _range(term, setting))
@@ -110,7 +112,7 @@ def _lowest(factor: int, limits: Range) -> float:
 
 
 def _range(term: Term, setting: Setting) -> Range:
-    """What a term may be."""
+    """Returns what a term may be."""
     if len(term) == 1:
         (value,) = term
         return setting.ranges(value) if isinstance(value, SSAValue) else ANY

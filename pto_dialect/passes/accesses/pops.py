@@ -53,7 +53,7 @@ class Pops:
                 self._blocks.setdefault(init, set()).add(op.parent)
 
     def loaded(self, op: Operation) -> tuple[MemoryLocation, ...]:
-        """Where MTE2 loads the tile that ``op`` takes out of a queue; nothing for all other operations."""
+        """Returns where MTE2 loads the tile that ``op`` takes out of a queue; nothing for all other operations."""
         action = action_of(op)
         if action is None or action.role != "pop":
             return ()
@@ -73,8 +73,8 @@ class Pops:
 
 
 def popped_slots(function: Operation, arch: str) -> dict[Operation, tuple[Operation, int]]:
-    """The operations of ``function`` that load the tile that they take out of a queue into a local slot: the queue and
-    direction, by the initialisation, and the number of its slots."""
+    """Returns the operations of ``function`` that load the tile that they take out of a queue into a local slot: the
+    queue and direction, by the initialisation, and the number of its slots."""
     numbered: dict[tuple[str, int], Operation] = {}
     slots: dict[Operation, tuple[Operation, int]] = {}
     for op in walk(function):

@@ -54,7 +54,7 @@ class Reader:
         """Whether flags may have numbers that go round with a counter."""
 
     def function(self, op: Operation) -> Sequence:
-        """The sequence of a function. Raises :class:`UnsupportedError`."""
+        """Returns the sequence of a function. Raises :class:`UnsupportedError`."""
         self.pops = Pops(op, self.places)
         region, *_ = op.regions
         if len(region.blocks) != 1:
@@ -129,14 +129,15 @@ class Reader:
         return Loop(op, body, iteration, trips)
 
     def _while(self, op: WhileOp, path: tuple[tuple[Sequence, int], ...], mine: bool) -> Loop | None:
-        """A loop that runs as long as a condition holds; what decides that may be no work that needs an order."""
+        """Returns a loop that runs as long as a condition holds; what decides that may be no work that needs an
+        order."""
         if self._sequence(op.before_region.block, path, mine).items:
             raise UnsupportedError(op, "its condition does more than compute with numbers")
         body = self._sequence(op.after_region.block, path, mine)
         return Loop(op, body, None, inf) if body.items else None
 
     def _scalar(self, op: Operation, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
-        """An operation of another dialect on memory, which the scalar unit carries out."""
+        """Returns an operation of another dialect on memory, which the scalar unit carries out."""
         if has_role(op, _ELEMENT_ACCESSES) and any(is_llvm_pointer(value.type) for value in op.operands):
             raise UnsupportedError(op, "pointers of LLVM are not followed")
         locations = tuple(
@@ -181,7 +182,7 @@ class Reader:
         return Leaf(op, NUMBER[pipe], reads, writes, False, shows, learns, path, asynchronous)
 
     def _scope(self, op: PtoOp, path: tuple[tuple[Sequence, int], ...]) -> Leaf | None:
-        """A region that one pipe runs as one instruction."""
+        """Returns a region that one pipe runs as one instruction."""
         if not has_role(op, Role.SCOPE):
             raise UnsupportedError(op, f"{op.name} is not followed")
         reads: list[MemoryLocation] = []

@@ -25,7 +25,7 @@ class Rotation(NamedTuple):
 
 
 def rotation_of(location: MemoryLocation, sums: AffineAnalysis) -> Rotation | None:
-    """The index of a rotating slot; ``None`` for other locations, and for a slot with a constant index."""
+    """Returns the index of a rotating slot; ``None`` for other locations, and for a slot with a constant index."""
     frame = location.frame
     if not isinstance(frame, tuple) or frame[0] != SLOTS or not location.sides:
         return None
@@ -34,8 +34,9 @@ def rotation_of(location: MemoryLocation, sums: AffineAnalysis) -> Rotation | No
 
 
 def iteration_distance(earlier: MemoryLocation, later: MemoryLocation, setting: Setting) -> int | None:
-    """The fewest iterations from ``earlier`` to ``later`` in which both are the same slot, 0 where that cannot be: of
-    the loop of ``setting``; within one iteration 1 says that they may be the same. ``None`` where nothing is known."""
+    """Returns the fewest iterations from ``earlier`` to ``later`` in which both are the same slot, 0 where that cannot
+    be: of the loop of ``setting``; within one iteration 1 says that they may be the same. ``None`` where nothing is
+    known."""
     one, other = rotation_of(earlier, setting.sums), rotation_of(later, setting.sums)
     if one is None or other is None or one.modulus != other.modulus or earlier.frame != later.frame:
         return None

@@ -39,7 +39,7 @@ class SignalReader(Reader):
     registers = False
 
     def function(self, op: Operation) -> Sequence:
-        """The sequence of a function. Raises :class:`UnsupportedError`."""
+        """Returns the sequence of a function. Raises :class:`UnsupportedError`."""
         self.registers = any(_sets_registers(inner) for inner in walk(op))
         return super().function(op)
 
@@ -67,25 +67,26 @@ class SignalReader(Reader):
 
 
 def implicit_locations(op: PtoOp) -> tuple[MemoryLocation, ...]:
-    """All shared memory for an operation whose effects its operands do not say."""
+    """Returns all shared memory for an operation whose effects its operands do not say."""
     spec = op_spec(type(op))
     hidden = spec.queue is not None or spec.effect in _OUTSIDE
     return _EVERYTHING if hidden or has_role(op, _HIDDEN) else ()
 
 
 def signals_others(op: Operation) -> bool:
-    """Whether other cores, blocks or ranks, a queue or a reader outside learn from an operation how far the core is."""
+    """Returns whether other cores, blocks or ranks, a queue or a reader outside learn from an operation how far the
+    core is."""
     return isinstance(op, PtoOp) and (has_role(op, _SIGNALS) or bool(implicit_locations(op)))
 
 
 def _sets_registers(op: Operation) -> bool:
-    """Whether an operation changes machine state that work of any pipe may look at when it runs."""
+    """Returns whether an operation changes machine state that work of any pipe may look at when it runs."""
     return isinstance(op, PtoOp) and any(name not in _ISSUED for name in op_spec(type(op)).state_writes)
 
 
 def signal_of(op: Operation, path: Path, arch: str) -> Signal:
-    """The item for an operation that orders pipes. Raises :class:`UnsupportedError` where only a run knows which
-    pipes or numbers it means."""
+    """Returns the item for an operation that orders pipes. Raises :class:`UnsupportedError` where only a run knows
+    which pipes or numbers it means."""
     if has_role(op, Role.LOCK):
         return _lock(op, path)
     if has_role(op, Role.BARRIER):

@@ -45,8 +45,8 @@ class Access(NamedTuple):
         return self.writes and self.leaf.asynchronous and self.location.space == SCALAR_STORES
 
     def outside(self, known: Sequence[Access]) -> Sequence[Access]:
-        """Those of ``known``, all of the memory and root of this access, of which some byte may not belong to this
-        access too."""
+        """Returns those of ``known``, all of the memory and root of this access, of which some byte may not belong to
+        this access too."""
         location = self.location
         if location.sides:
             # One rectangle is the same for both in one iteration: what it depends on is defined around them.
@@ -60,8 +60,8 @@ class Access(NamedTuple):
         return [one for one in known if (at := one.location).start < start or (end := at.stop) is None or end > stop]
 
     def beside(self, known: Sequence[Access]) -> Sequence[Access]:
-        """Those of ``known``, all of the memory and root of this read, that are not reads by the same pipe of bytes
-        which all belong to this one too."""
+        """Returns those of ``known``, all of the memory and root of this read, that are not reads by the same pipe of
+        bytes which all belong to this one too."""
         location, pipe = self.location, self.leaf.pipe
         if not (location.sides or location.whole):
             return known
@@ -82,7 +82,7 @@ class Access(NamedTuple):
         ]
 
     def besides(self, known: Sequence[Access], keep_reads: bool) -> Sequence[Access]:
-        """Those of ``known``, all of the memory and root of this access, that it does not stand for; with
+        """Returns those of ``known``, all of the memory and root of this access, that it does not stand for; with
         ``keep_reads`` what its own operation reads is among them."""
         if not self.writes:
             return self.beside(known)
@@ -153,13 +153,13 @@ class State:
         return range(COUNT) if self.users is None else self.users.pipes
 
     def clocks(self) -> Clocks:
-        """The clocks as they are now."""
+        """Returns the clocks as they are now."""
         return tuple(tuple(row) for row in self.clock)
 
     # ------------------------------------------------------------ order
 
     def issue(self, pipe: int) -> list[int]:
-        """The clock of ``pipe`` as its next work finds it."""
+        """Returns the clock of ``pipe`` as its next work finds it."""
         row = self.clock[pipe]
         scalar = self.clock[SCALAR]
         if pipe != SCALAR and scalar != self.heard[pipe]:
@@ -181,7 +181,8 @@ class State:
         self.tokens[flag] = self.token(self.issue(flag.source), flag.source)
 
     def token(self, row: list[int] | tuple[int, ...], pipe: int, now: int | None = None) -> tuple[int, ...]:
-        """What a flag of ``pipe`` with the clock ``row`` carries; all of the pipe's work up to ``now`` is done."""
+        """Returns what a flag of ``pipe`` with the clock ``row`` carries; all of the pipe's work up to ``now`` is
+        done."""
         carried = list(row)
         carried[pipe] = self.now if now is None else now
         for part in range(COUNT, self.WIDTH, COUNT):
@@ -224,7 +225,7 @@ class State:
     # ------------------------------------------------------------ accesses
 
     def earlier(self, location: MemoryLocation) -> Sequence[Access]:
-        """Accesses of areas that may overlap ``location``, the first one first."""
+        """Returns the accesses of areas that may overlap ``location``, the first one first."""
         groups = [group for area in self.areas.meeting(location) if (group := self.accesses.get(area))]
         if len(groups) == 1:
             return groups[0]
@@ -357,7 +358,7 @@ def branch_states(choice: Choice, state: Gone, follow: Callable[[items.Sequence,
 
 
 def after_one(before: State, way: State) -> State:
-    """``way`` as the state after ``before``, of which it was a copy and from which no other path leads."""
+    """Returns ``way`` as the state after ``before``, of which it was a copy and from which no other path leads."""
     way.issue_all(before.active)
     way.limits = before.limits
     return way.after(before)
@@ -412,7 +413,7 @@ def _join_clocks(state: State, before: list[int], ways: list[State], pipes: Iter
 
 
 def _ascending(lists: list[list[int]]) -> list[int]:
-    """The numbers of all lists, each of which ascends, in ascending order."""
+    """Returns the numbers of all lists, each of which ascends, in ascending order."""
     return lists[0] if len(lists) == 1 else sorted(set[int]().union(*lists))
 
 
@@ -430,12 +431,12 @@ def _join_accesses(state: State, ways: list[State]) -> None:
 
 
 def common(before: State, way: State, number: int, source: int, now: int) -> int:
-    """``number`` as an id valid on all paths: work that this path has not done is not missing."""
+    """Returns ``number`` as an id valid on all paths: work that this path has not done is not missing."""
     return _common(before.last[source], way.done[source], number, now)
 
 
 def _common(last: int, done: list[int], number: int, now: int) -> int:
-    """The same for one pipe, whose work was ``last`` before the branch and ``done`` on this path."""
+    """Returns the same for one pipe, whose work was ``last`` before the branch and ``done`` on this path."""
     if number < last:
         return number
     index = bisect_right(done, number)

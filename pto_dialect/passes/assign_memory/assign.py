@@ -94,7 +94,7 @@ def _used(buffer: Buffer) -> str:
 
 
 def _advice(plan: Plan, alive: list[Buffer]) -> str:
-    """Which tile to shrink, and which to store and load again, because nothing uses it for long."""
+    """Returns which tile to shrink, and which to store and load again, because nothing uses it for long."""
     largest = name_of(alive[0])
     if alive[0].last < 0:
         return f"remove {largest}"

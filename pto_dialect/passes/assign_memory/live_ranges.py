@@ -56,22 +56,22 @@ class Buffer:
         return max(self.size, self.room)
 
     def ends_at(self, time: int) -> bool:
-        """Whether the buffer is dead after operation ``time``, also in later iterations."""
+        """Returns whether the buffer is dead after operation ``time``, also in later iterations."""
         return self.last == time and not any(begin <= time <= end for begin, end in self.carried)
 
     def begins_at(self, time: int) -> bool:
-        """Whether nobody needs it before operation ``time``, in earlier iterations either."""
+        """Returns whether nobody needs it before operation ``time``, in earlier iterations either."""
         return self.first == time and not any(begin <= time <= end for begin, end in self.carried)
 
     def overlaps(self, other: Buffer) -> bool:
-        """Whether both are needed at the same time. What the program reserves belongs to queues: tiles that nothing
-        uses keep away from it as well."""
+        """Returns whether both are needed at the same time. What the program reserves belongs to queues: tiles that
+        nothing uses keep away from it as well."""
         if self.reserved or other.reserved:
             return True
         return self.first <= other.last and other.first <= self.last
 
     def inherits(self, other: Buffer) -> bool:
-        """Whether one of the two begins in the operation that the other ends in, element by element."""
+        """Returns whether one of the two begins in the operation that the other ends in, element by element."""
         return self in other.heirs or other in self.heirs
 
 
@@ -155,7 +155,7 @@ class LiveRanges:
         return flow
 
     def _kept(self, op: Operation) -> set[MemoryLocation]:
-        """The locations that an operation writes and that may hold something of before afterwards."""
+        """Returns the locations that an operation writes and that may hold something of before afterwards."""
         if not isinstance(op, PtoOp):
             return set()
         groups = operand_groups(op)
@@ -202,13 +202,13 @@ class LiveRanges:
 
 
 def _leaves_nothing(op: Operation, tile: SSAValue) -> bool:
-    """Whether nothing that a tile held is read after ``op`` has written it."""
+    """Returns whether nothing that a tile held is read after ``op`` has written it."""
     return fills(op, tile) and shows_all(tile)
 
 
 def _lanewise(leaf: Leaf) -> bool:
-    """Whether the result may lie where a source lies: in operations of that role, and in conversions that need no
-    scratch."""
+    """Returns whether the result may lie where a source lies: in operations of that role, and in conversions that need
+    no scratch."""
     return leaf.op.tmp is None if isinstance(leaf.op, TCvtOp) else has_role(leaf.op, Role.LANEWISE)
 
 
@@ -220,13 +220,13 @@ def _kill(written: Must[Hashable], flow: _Flow) -> None:
 
 
 def _accessed(locations: tuple[MemoryLocation, ...], buffers: dict[SSAValue, Buffer]) -> list[Buffer]:
-    """The buffers that an operation touches as a whole in every run."""
+    """Returns the buffers that an operation touches as a whole in every run."""
     roots = [pointee.object for location in locations if (pointee := location.must()) is not None]
     return [buffers[root] for root in roots if isinstance(root, SSAValue) and root in buffers]
 
 
 def _passed(op: Operation, locations: HandleLocations) -> Pointees[Hashable]:
-    """What the handles that a loop carries, or gives, may stand for."""
+    """Returns what the handles that a loop carries, or gives, may stand for."""
     blocks: list[Block] = [block for region in op.regions for block in region.blocks]
     values = [*op.results, *(argument for block in blocks for argument in block.args)]
     handles = [locations.pointees(value) for value in values if isinstance(value.type, MEMORY)]
@@ -234,8 +234,8 @@ def _passed(op: Operation, locations: HandleLocations) -> Pointees[Hashable]:
 
 
 def _is_equal(source: Operation, target: Operation) -> bool:
-    """Whether each element of ``target`` lies where the element of ``source`` with the same index does, or before it,
-    where that has been read already: rows of smaller elements without boxes."""
+    """Returns whether each element of ``target`` lies where the element of ``source`` with the same index does, or
+    before it, where that has been read already: rows of smaller elements without boxes."""
     one, other = source.results[0].type, target.results[0].type
     if not (isinstance(one, TileBufType) and isinstance(other, TileBufType)):
         return False

@@ -59,12 +59,12 @@ class Order:
             self._follow(sequence, frozenset())
 
     def ordered(self, one: SSAValue, other: SSAValue) -> bool:
-        """Whether sharing bytes adds no order between operations that may overlap: all uses of two buffers follow each
-        other in any case."""
+        """Returns whether sharing bytes adds no order between operations that may overlap: all uses of two buffers
+        follow each other in any case."""
         return self.known and self._follows(one, other) and self._follows(other, one)
 
     def _follows(self, one: SSAValue, other: SSAValue) -> bool:
-        """Whether all uses of ``other`` come after the earlier ones of ``one``."""
+        """Returns whether all uses of ``other`` come after the earlier ones of ``one``."""
         for number, writes, _ in self.users[other]:
             for earlier, wrote, _ in self.users[one]:
                 if earlier >= number:
@@ -74,7 +74,7 @@ class Order:
         return True
 
     def _done(self, earlier: int, number: int) -> bool:
-        """Whether a step has ended when a later one begins, which may be on the same pipe."""
+        """Returns whether a step has ended when a later one begins, which may be on the same pipe."""
         step = self.steps[number]
         if not step.before >> earlier & 1:
             return False
@@ -134,7 +134,7 @@ class Order:
 
 
 def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, Hashable]]:
-    """The buffers of an operation: whether it writes each, and the piece of it that it must access."""
+    """Returns the buffers of an operation: whether it writes each, and the piece of it that it must access."""
     uses: dict[tuple[SSAValue, Hashable], bool] = {}
     for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
         for location in locations:
@@ -145,8 +145,8 @@ def _uses(leaf: Leaf) -> list[tuple[SSAValue, bool, Hashable]]:
 
 
 def _piece(location: MemoryLocation) -> Hashable:
-    """What an access touches in every run: all of a buffer, or a part at constant offsets. Of other parts, and of
-    arrays in global memory as a whole, nobody knows which bytes they have in common."""
+    """Returns what an access touches in every run: all of a buffer, or a part at constant offsets. Of other parts, and
+    of arrays in global memory as a whole, nobody knows which bytes they have in common."""
     if not location.alias.is_certain:
         return None
     if location.whole and location.space != GLOBAL:
@@ -156,7 +156,7 @@ def _piece(location: MemoryLocation) -> Hashable:
 
 
 def _meet(one: Hashable, other: Hashable) -> bool:
-    """Whether two pieces of one buffer have bytes in common."""
+    """Returns whether two pieces of one buffer have bytes in common."""
     if one is None or other is None:
         return False
     return _WHOLE in (one, other) or (one == other and one != _SOME)

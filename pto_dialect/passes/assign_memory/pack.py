@@ -32,7 +32,7 @@ _STEPS = 60_000_000
 
 
 def bound(buffers: Sequence[Buffer]) -> int:
-    """The largest sum of bytes that are needed at one point: no plan needs less."""
+    """Returns the largest sum of bytes that are needed at one point: no plan needs less."""
     return max((needed(buffers, time) for time in {buffer.first for buffer in buffers}), default=0)
 
 
@@ -69,8 +69,8 @@ def never(_one: Buffer, _other: Buffer) -> bool:
 def pack(
     buffers: Sequence[Buffer], share: Share = always, known: Mapping[Buffer, int] | None = None
 ) -> dict[Buffer, int]:
-    """An address for each buffer; those that are not needed at the same time share bytes where ``share`` says so. Those
-    of ``known`` lie where it says."""
+    """Returns an address for each buffer; those that are not needed at the same time share bytes where ``share`` says
+    so. Those of ``known`` lie where it says."""
     fixed = {buffer: buffer.address for buffer in buffers if buffer.address is not None} | dict(known or {})
     free = [buffer for buffer in buffers if buffer not in fixed]
     least = bound(buffers)
@@ -107,7 +107,7 @@ class _Rivals:
 
 
 def _pack_in_order(order: Sequence[Buffer], fixed: Mapping[Buffer, int], rivals: _Rivals) -> dict[Buffer, int]:
-    """The lowest place for one buffer after the other."""
+    """Returns the lowest place for one buffer after the other."""
     addresses = dict(fixed)
     taken: dict[Buffer, list[tuple[int, int]]] = {buffer: [] for buffer in rivals.apart}
     """For each buffer the bytes of those that lie somewhere already and share nothing with it."""
@@ -133,8 +133,8 @@ def top_of(addresses: Mapping[Buffer, int]) -> int:
 
 
 def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int, rivals: _Rivals) -> dict[Buffer, int]:
-    """The same buffers with a lower peak, if a change of the order gives one: a buffer that reaches the peak is placed
-    earlier, at random by how much, and the new order stays unless it is worse."""
+    """Returns the same buffers with a lower peak, if a change of the order gives one: a buffer that reaches the peak is
+    placed earlier, at random by how much, and the new order stays unless it is worse."""
     random = Random(0)
     order = sorted((buffer for buffer in best if buffer not in fixed), key=best.__getitem__)
     packed = _pack_in_order(order, fixed, rivals)
@@ -157,7 +157,7 @@ def _improved(best: dict[Buffer, int], fixed: Mapping[Buffer, int], least: int, 
 
 
 def _lowest(buffer: Buffer, taken: list[tuple[int, int]], placed: dict[Buffer, int], rivals: _Rivals) -> int:
-    """The lowest address at which ``buffer`` shares nothing that it must not share: none of the bytes that are
+    """Returns the lowest address at which ``buffer`` shares nothing that it must not share: none of the bytes that are
     ``taken``."""
     extent, align = buffer.extent, buffer.align
     start = 0
@@ -177,7 +177,7 @@ def _lowest(buffer: Buffer, taken: list[tuple[int, int]], placed: dict[Buffer, i
 
 
 def _is_free(buffer: Buffer, start: int, placed: dict[Buffer, int], rivals: _Rivals) -> bool:
-    """Whether ``buffer`` may lie at ``start``, where others lie only if it inherits their bytes."""
+    """Returns whether ``buffer`` may lie at ``start``, where others lie only if it inherits their bytes."""
     same = rivals.heritage[buffer]
     return all(
         at + other.extent <= start or start + buffer.extent <= at or (start == at and other in same)

@@ -69,19 +69,19 @@ class Plan:
         return max(times, key=lambda time: needed(buffers, time), default=0)
 
     def alive(self, time: int) -> list[Buffer]:
-        """The buffers that are needed at an operation, large ones first."""
+        """Returns the buffers that are needed at an operation, large ones first."""
         buffers = [buffer for buffer in self.addresses if buffer.first <= time <= buffer.last]
         return sorted(buffers, key=lambda buffer: -buffer.size)
 
     def line(self, time: int) -> int | None:
-        """The line of the first operation from ``time`` on that uses a buffer."""
+        """Returns the line of the first operation from ``time`` on that uses a buffer."""
         uses = {at: op for buffer in self.addresses for at, op in buffer.uses.items() if at >= time}
         span = span_of(uses[min(uses)]) if uses else None
         return None if span is None else shown_line(span)
 
 
 def lacking(function: Operation) -> Iterator[Operation]:
-    """The operations of a function that need an address."""
+    """Yields the operations of a function that need an address."""
     for op in walk(function):
         tile = has_role(op, Role.TILE_ALLOCATION) and address_operand(op) is None and not is_view(op)
         if tile or (isinstance(op, ReserveBufferOp) and integer_attribute(op, "autoAlloc")):
@@ -89,7 +89,7 @@ def lacking(function: Operation) -> Iterator[Operation]:
 
 
 def memory_plans(function: Operation, target: str | None, reuse: str = "max") -> list[Plan]:
-    """The plans of a function, one for each memory; ``reuse`` says who may share bytes, as for the pass. Raises
+    """Returns the plans of a function, one for each memory; ``reuse`` says who may share bytes, as for the pass. Raises
     :class:`UnsupportedError`."""
     # The flags of the author know nothing of bytes that are shared; those of insert-sync do.
     fits = reuse == "auto" and not ordered(function)
@@ -131,8 +131,8 @@ def memory_plans(function: Operation, target: str | None, reuse: str = "max") ->
 def _where_needed(
     groups: list[Group], by_space: dict[str, list[Buffer]], share: Share, profile: Profile
 ) -> dict[str, dict[Buffer, int]]:
-    """The addresses of all buffers, which share bytes where that costs nothing; in memories that are too small for
-    this, where it costs least."""
+    """Returns the addresses of all buffers, which share bytes where that costs nothing; in memories that are too small
+    for this, where it costs least."""
     try:
         addresses = place_groups(groups, by_space, share)
         full = {space for space, by_buffer in addresses.items() if top_of(by_buffer) > _limit(space, profile)}
@@ -152,7 +152,7 @@ def _where_needed(
 
 
 def _limit(space: str, profile: Profile) -> float:
-    """The bytes of a memory that a planner may hand out."""
+    """Returns the bytes of a memory that a planner may hand out."""
     capacity = profile.capacity_of(space)
     return profile.planner_limit.get(space, inf if capacity is None else capacity)
 

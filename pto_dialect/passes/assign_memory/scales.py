@@ -43,7 +43,7 @@ class Group:
 
 
 def bonds(function: Operation) -> Iterator[tuple[Operation, SSAValue, SSAValue]]:
-    """The operations that find scales by the address of an operand, with that operand and the scales."""
+    """Yields the operations that find scales by the address of an operand, with that operand and the scales."""
     for op in walk(function):
         names: tuple[tuple[str, str], ...] = ()
         if isinstance(op, TGetScaleAddrOp):
@@ -57,7 +57,8 @@ def bonds(function: Operation) -> Iterator[tuple[Operation, SSAValue, SSAValue]]
 
 
 def groups_of(function: Operation, locations: HandleLocations, buffers: dict[SSAValue, Buffer]) -> list[Group]:
-    """The groups with a buffer that needs an address. Raises :class:`UnsupportedError` where no address fits."""
+    """Returns the groups with a buffer that needs an address. Raises :class:`UnsupportedError` where no address
+    fits."""
     member: dict[Buffer, Group] = {}
     for op, one, other in bonds(function):
         pairs = [(a, b) for a in locations.of(one) for b in locations.of(other) if _OPERANDS.get(b.space) == a.space]
@@ -72,13 +73,13 @@ def groups_of(function: Operation, locations: HandleLocations, buffers: dict[SSA
 
 
 def _buffer(location: MemoryLocation, buffers: dict[SSAValue, Buffer]) -> Buffer | None:
-    """The buffer without an address that a location belongs to."""
+    """Returns the buffer without an address that a location belongs to."""
     buffer = buffers.get(location.root) if isinstance(location.root, SSAValue) else None
     return buffer if buffer is not None and buffer.address is None else None
 
 
 def _unknown(location: MemoryLocation, buffer: Buffer | None) -> bool:
-    """Whether a location neither gets an address nor has a static one: an argument."""
+    """Returns whether a location neither gets an address nor has a static one: an argument."""
     return buffer is None and location.root != "bytes"
 
 
@@ -128,7 +129,7 @@ def settle(groups: list[Group], share: Share) -> None:
 
 
 def place_groups(groups: list[Group], by_space: dict[str, list[Buffer]], share: Share) -> dict[str, dict[Buffer, int]]:
-    """The addresses of all buffers by their memory: operands first, and scales beside them."""
+    """Returns the addresses of all buffers by their memory: operands first, and scales beside them."""
     fixed: dict[Buffer, int] = {}
     for group in groups:
         if group.base is not None:
@@ -153,13 +154,14 @@ def place_groups(groups: list[Group], by_space: dict[str, list[Buffer]], share: 
 
 
 def _addresses(group: Group, base: int) -> dict[Buffer, int]:
-    """The addresses of a group whose operands lie at ``base``."""
+    """Returns the addresses of a group whose operands lie at ``base``."""
     beside = base // MX_SCALE_ADDRESS_DIVISOR
     return {**dict.fromkeys(group.operands, base), **dict.fromkeys(group.scales, beside)}
 
 
 def _over(space: str, fixed: dict[Buffer, int]) -> dict[Buffer, int]:
-    """Where in a memory of operands none may lie whose scales have to keep clear of those at fixed addresses."""
+    """Returns where in a memory of operands none may lie whose scales have to keep clear of those at fixed
+    addresses."""
     return {
         Buffer(
             buffer.op,
@@ -175,7 +177,7 @@ def _over(space: str, fixed: dict[Buffer, int]) -> dict[Buffer, int]:
 
 
 def _shared(share: Share, leaders: dict[Buffer, Group]) -> Share:
-    """Whether two operands may share bytes, and all that lies where they lie."""
+    """Returns whether two operands may share bytes, and all that lies where they lie."""
     if not leaders:
         return share
 

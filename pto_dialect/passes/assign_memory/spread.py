@@ -27,7 +27,8 @@ Cost = Callable[[Buffer, Buffer], int]
 
 
 def cost_of(safe: Share) -> Cost:
-    """What it costs that two buffers share bytes, as a number to compare: 0 where ``safe`` says that nothing waits."""
+    """Returns what it costs that two buffers share bytes, as a number to compare: 0 where ``safe`` says that nothing
+    waits."""
     loops: dict[Buffer, frozenset[Operation | None]] = {}
 
     def around(buffer: Buffer) -> frozenset[Operation | None]:
@@ -44,7 +45,7 @@ def cost_of(safe: Share) -> Cost:
 
 
 def _innermost(op: Operation) -> Operation | None:
-    """The loop whose body an operation is in."""
+    """Returns the loop whose body an operation is in."""
     outer = op.parent_op()
     while outer is not None and not has_role(outer, Role.LOOP):
         outer = outer.parent_op()
@@ -54,7 +55,7 @@ def _innermost(op: Operation) -> Operation | None:
 def spread(
     buffers: Sequence[Buffer], cost: Cost, limit: float, known: Mapping[Buffer, int] | None = None
 ) -> dict[Buffer, int] | None:
-    """An address for each buffer below ``limit``; ``None`` if no order of the buffers finds them."""
+    """Returns an address for each buffer below ``limit``; ``None`` if no order of the buffers finds them."""
     fixed = {buffer: buffer.address for buffer in buffers if buffer.address is not None} | dict(known or {})
     free = [buffer for buffer in buffers if buffer not in fixed]
     best: tuple[int, dict[Buffer, int]] | None = None
@@ -68,7 +69,7 @@ def spread(
 def _in_order(
     order: Sequence[Buffer], fixed: Mapping[Buffer, int], cost: Cost, limit: float
 ) -> tuple[int, dict[Buffer, int]] | None:
-    """The cheapest address for one buffer after the other, and what all cost."""
+    """Returns the cheapest address for one buffer after the other, and what all cost."""
     total, addresses = 0, dict(fixed)
     for buffer in order:
         found = _cheapest(buffer, addresses, cost, limit)

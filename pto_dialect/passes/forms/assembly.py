@@ -43,13 +43,13 @@ class ToAssemblyPass(FormPass):
     attributes: str = "keep"
 
     def make(self, module: ModuleOp) -> ModuleOp:
-        """The program as it prints as assembly."""
+        """Returns the program as it prints as assembly."""
         return to_assembly(module, self.target, self.attributes == "drop")
 
 
 def to_assembly(module: ModuleOp, target: str | None = None, drop_attributes: bool = False) -> ModuleOp:
-    """The program as one that prints as assembly and reads as itself, its function under the name ``main``. ``module``,
-    whose tiles may be buffers, stays as it is. Raises :class:`RefusedError`."""
+    """Returns the program as one that prints as assembly and reads as itself, its function under the name ``main``.
+    ``module``, whose tiles may be buffers, stays as it is. Raises :class:`RefusedError`."""
     fresh = _Plain(drop_attributes).module(to_level1(module, target))
     function = _function(fresh)
     if len(function.regions[0].blocks) != 1:
@@ -71,7 +71,7 @@ def to_assembly(module: ModuleOp, target: str | None = None, drop_attributes: bo
 
 
 def _function(module: ModuleOp) -> Operation:
-    """The one function of a program."""
+    """Returns the one function of a program."""
     operations = [op for block in module.body.blocks for op in block.ops]
     function = next((op for op in operations if has_role(op, Role.FUNCTION) and op.regions[0].blocks), None)
     other = next((op for op in operations if op is not function), None)
@@ -112,7 +112,7 @@ class _Plain(Rebuild):
                 last.attributes.clear()
 
     def module(self, old: ModuleOp) -> ModuleOp:
-        """The whole program."""
+        """Returns the whole program."""
         fresh = super().module(old)
         if self.drop:
             fresh.attributes.clear()

@@ -22,7 +22,7 @@ from .rebuild import RefusedError
 
 
 def is_buffer(value: SSAValue) -> bool:
-    """Whether ``value`` is the handle of a tile."""
+    """Returns whether ``value`` is the handle of a tile."""
     return isinstance(value.type, TileBufType)
 
 
@@ -42,7 +42,7 @@ class Contents:
         self.filled = 0
 
     def bits(self, values: Iterable[SSAValue]) -> int:
-        """The set of the buffers among ``values``."""
+        """Returns the set of the buffers among ``values``."""
         set_bits = 0
         for value in values:
             if is_buffer(value):
@@ -53,16 +53,17 @@ class Contents:
         return set_bits
 
     def of(self, numbers: int) -> Iterator[SSAValue]:
-        """The buffers of a set, in the order of the text."""
+        """Yields the buffers of a set, in the order of the text."""
         for number in members(numbers):
             yield self.buffers[number]
 
     def accesses(self, op: PtoOp) -> Accesses:
-        """What a tile operation does to its tiles."""
+        """Returns what a tile operation does to its tiles."""
         return accesses(op, self.profile.arch)
 
     def follow(self, function: Operation, outputs: int) -> int:
-        """The live-in contents of ``function``, whose live-out ones are ``outputs``. Raises :class:`RefusedError`."""
+        """Returns the live-in contents of ``function``, whose live-out ones are ``outputs``. Raises
+        :class:`RefusedError`."""
         needed, self.changed[function] = self._block(function.regions[0].block, outputs)
         return needed
 

@@ -40,12 +40,12 @@ class ToLevel1Pass(FormPass):
     rule: ClassVar[Rule] = CANNOT_SAY
 
     def make(self, module: ModuleOp) -> ModuleOp:
-        """The program with values."""
+        """Returns the program with values."""
         return to_level1(module, self.target)
 
 
 def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
-    """A program of Level 2 with values: what was written to a buffer is a result of the operation.
+    """Returns a program of Level 2 with values: what was written to a buffer is a result of the operation.
 
     Facts on buffers that the values do not state are in the attribute ``pto.buffers`` of their functions, so that
     ``to_level2`` restores ``module``, which is not changed. Raises :class:`RefusedError`.
@@ -66,7 +66,7 @@ def to_level1(module: ModuleOp, target: str | None = None) -> ModuleOp:
 
 
 def _least(function: Operation, buffers: Mapping[str, BufferFacts], target: str | None) -> dict[str, BufferFacts]:
-    """What has to be kept of ``buffers``: what a plan that knows the values of each would not find out."""
+    """Returns what has to be kept of ``buffers``: what a plan that knows the values of each would not find out."""
     function.attributes[ATTRIBUTE] = write(dict.fromkeys(buffers, BufferFacts()))
     try:
         plan = Plan(function, profile_of(function, target))

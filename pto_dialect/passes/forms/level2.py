@@ -43,13 +43,13 @@ class ToLevel2Pass(FormPass):
     rule: ClassVar[Rule] = CANNOT_SAY
 
     def make(self, module: ModuleOp) -> ModuleOp:
-        """The program with destinations."""
+        """Returns the program with destinations."""
         return to_level2(module, self.target)
 
 
 def to_level2(module: ModuleOp, target: str | None = None) -> ModuleOp:
-    """A program of Level 1 with destinations: what each operation yields lies in a buffer, over a source where that is
-    legal and nobody needs it any more. ``module`` stays as it is. Raises :class:`RefusedError`."""
+    """Returns a program of Level 1 with destinations: what each operation yields lies in a buffer, over a source where
+    that is legal and nobody needs it any more. ``module`` stays as it is. Raises :class:`RefusedError`."""
     fresh = with_buffers(module, target)
     stay_sound(module, fresh, target)
     return fresh
@@ -186,7 +186,7 @@ class _Writer(Rebuild):
         return op.results[0]
 
     def _number(self, number: int, near: Operation) -> SSAValue:
-        """A constant with an address: one that the program has at hand, else a new one."""
+        """Returns a constant with an address: one that the program has at hand, else a new one."""
         for constant in self.constants:
             value = constant.properties.get("value")
             if constant.parent in (self.into, self.outermost) and value == IntegerAttr(number, i64):

@@ -44,7 +44,7 @@ class Liveness:
         self._define(arguments, self._block(block, arguments))
 
     def number(self, value: SSAValue) -> int:
-        """The number of a tile value."""
+        """Returns the number of a tile value."""
         known = self.numbers.get(value)
         if known is None:
             known = self.numbers[value] = len(self.values)
@@ -54,7 +54,7 @@ class Liveness:
         return known
 
     def bits(self, values: Iterable[SSAValue]) -> int:
-        """The set of the tiles among ``values``."""
+        """Returns the set of the tiles among ``values``."""
         set_bits = 0
         for value in values:
             if is_value(value):
@@ -62,7 +62,7 @@ class Liveness:
         return set_bits
 
     def _used(self, values: Iterable[SSAValue]) -> int:
-        """Those tiles among ``values`` that have content."""
+        """Returns those tiles among ``values`` that have content."""
         return self.bits(value for value in values if not is_empty(value))
 
     def conflict(self, ones: int, others: int) -> None:
@@ -78,7 +78,7 @@ class Liveness:
         self.conflict(defined, needed | defined)
 
     def _block(self, block: Block, needed: int) -> int:
-        """The values that are live-in at a block with ``needed`` live-out."""
+        """Returns the values that are live-in at a block with ``needed`` live-out."""
         op = block.last_op
         while op is not None:
             needed = self._operation(op, needed)
@@ -123,7 +123,7 @@ class Liveness:
         return (needed & ~made) | used
 
     def _sources(self, op: Operation) -> int:
-        """The operands of ``op`` over which it cannot write its result."""
+        """Returns the operands of ``op`` over which it cannot write its result."""
         if not is_tile_operation(op) or has_role(op, Role.LANEWISE):
             return 0
         uses = accesses(op, self.arch)
@@ -173,18 +173,18 @@ class Liveness:
         return around | (begin & ~carried) | starts
 
     def of(self, numbers: int) -> Iterator[SSAValue]:
-        """The values of a set."""
+        """Yields the values of a set."""
         for number in members(numbers):
             yield self.values[number]
 
 
 def is_empty(value: SSAValue) -> bool:
-    """Whether ``value`` is a tile that nobody has written."""
+    """Returns whether ``value`` is a tile that nobody has written."""
     return isinstance(value.owner, Operation) and has_role(value.owner, Role.TILE_ALLOCATION)
 
 
 def members(numbers: int) -> Iterator[int]:
-    """The numbers in a set."""
+    """Yields the numbers in a set."""
     while numbers:
         lowest = numbers & -numbers
         yield lowest.bit_length() - 1
@@ -192,7 +192,8 @@ def members(numbers: int) -> Iterator[int]:
 
 
 def tile_pairs(block: Block, values: Sequence[SSAValue]) -> list[tuple[SSAValue, SSAValue]]:
-    """The tiles that the last operation of ``block`` passes on, each with that of ``values`` to which it goes."""
+    """Returns the tiles that the last operation of ``block`` passes on, each with that of ``values`` to which it
+    goes."""
     last = block.last_op
     if last is None:
         return []

@@ -39,7 +39,7 @@ class Accesses:
 
 
 def is_tile_operation(op: Operation) -> TypeGuard[PtoOp]:
-    """Whether ``op`` has a destination-passing and a value form."""
+    """Returns whether ``op`` has a destination-passing and a value form."""
     if not isinstance(op, PtoOp):
         return False
     shape = op_spec(type(op)).shape
@@ -47,12 +47,12 @@ def is_tile_operation(op: Operation) -> TypeGuard[PtoOp]:
 
 
 def is_tile(value: SSAValue) -> bool:
-    """Whether ``value`` is a tile of Level 1 or of Level 2."""
+    """Returns whether ``value`` is a tile of Level 1 or of Level 2."""
     return isinstance(value.type, TileType | TileBufType)
 
 
 def is_value(value: SSAValue) -> bool:
-    """Whether ``value`` is a tile of Level 1."""
+    """Returns whether ``value`` is a tile of Level 1."""
     return isinstance(value.type, TileType)
 
 
@@ -64,7 +64,7 @@ def destinations(op: PtoOp) -> list[str]:
 
 
 def accesses(op: PtoOp, arch: str) -> Accesses:
-    """What ``op``, a tile operation, does to its tiles on ``arch``."""
+    """Returns what ``op``, a tile operation, does to its tiles on ``arch``."""
     spec = op_spec(type(op))
     result = Accesses()
     form = form_of(op, arch)
@@ -85,7 +85,7 @@ def accesses(op: PtoOp, arch: str) -> Accesses:
 
 
 def accumulator(op: Operation, accesses: Accesses) -> Use | None:
-    """The accumulator operand of an accumulating product."""
+    """Returns the accumulator operand of an accumulating product."""
     if not has_role(op, Role.ACCUMULATES):
         return None
     return accesses.reads[0] if accesses.reads else None

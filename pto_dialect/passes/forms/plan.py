@@ -64,7 +64,7 @@ class Plan:
         return list(last.operands) if last is not None and has_role(last, Role.RETURN) else []
 
     def _stated(self, value: SSAValue) -> TileBufType | None:
-        """The type that the author states for the buffer of a value."""
+        """Returns the type that the author states for the buffer of a value."""
         type_, tile = self.kept.get(self._keys.get(value, ""), BufferFacts()).type, value.type
         assert isinstance(tile, TileType)
         if not isinstance(type_, TileBufType):
@@ -73,7 +73,7 @@ class Plan:
         return type_ if same else None
 
     def _stated_addresses(self) -> dict[int, int]:
-        """The webs that become a destination which the caller gives, with the number of the result."""
+        """Returns the webs that become a destination which the caller gives, with the number of the result."""
         taken = {self.webs.web_id(value) for value in self.arguments}
         fixed: dict[int, int] = {}
         for number, value in enumerate(self.results):
@@ -84,7 +84,7 @@ class Plan:
         return fixed
 
     def webs_of(self, key: str) -> set[int]:
-        """The webs of the values that an author calls ``key``."""
+        """Returns the webs of the values that an author calls ``key``."""
         return {self.webs.web_id(value) for value, name in self._keys.items() if name == key}
 
     # ------------------------------------------------------------ allocations
@@ -131,8 +131,8 @@ class Plan:
                     raise RefusedError(self.function, f"{names} share bytes, and both are needed at one time")
 
     def _first(self, web: int) -> Operation:
-        """The operation before which a web must be there: the first one that touches it in the block around all that
-        do."""
+        """Returns the operation before which a web must be there: the first one that touches it in the block around all
+        that do."""
         touching: list[Operation] = []
         for value in self.webs.members(web):
             owner = value.owner
@@ -144,7 +144,7 @@ class Plan:
         return next(op for op in common.ops if op in inside)
 
     def name_of(self, web: int) -> str | None:
-        """The name of the buffer of a web."""
+        """Returns the name of the buffer of a web."""
         key = self.webs.key_of(web)
         return handle_name(key or min(self.webs.members(web), key=self.order.__getitem__)._name)
 
@@ -156,7 +156,7 @@ def _parent(block: Block) -> Operation:
 
 
 def _ancestors(op: Operation) -> dict[Block, Operation]:
-    """The enclosing blocks of ``op``, the innermost first, and the ancestor of ``op`` in each of them."""
+    """Returns the enclosing blocks of ``op``, the innermost first, and the ancestor of ``op`` in each of them."""
     by_block: dict[Block, Operation] = {}
     inner: Operation | None = op
     while inner is not None and inner.parent is not None:
@@ -166,7 +166,7 @@ def _ancestors(op: Operation) -> dict[Block, Operation]:
 
 
 def _before(one: Operation, other: Operation) -> bool:
-    """Whether what is made before ``one`` is there at ``other``."""
+    """Returns whether what is made before ``one`` is there at ``other``."""
     block = one.parent
     if block is None:
         return False

@@ -53,7 +53,7 @@ class FormPass(PtoPass):
 
     @abstractmethod
     def make(self, module: ModuleOp) -> ModuleOp:
-        """The program in the other form. Raises :class:`RefusedError`."""
+        """Returns the program in the other form. Raises :class:`RefusedError`."""
 
     def run(self, module: ModuleOp, engine: DiagnosticEngine) -> None:
         """Changes ``module``; after an error nothing changes."""
@@ -75,7 +75,7 @@ def name_of(value: SSAValue) -> str:
 
 
 def _in_order(region: Region) -> list[Block]:
-    """The blocks of a region so that values are made before they are used. Raises :class:`RefusedError`."""
+    """Returns the blocks of a region so that values are made before they are used. Raises :class:`RefusedError`."""
     blocks = list(region.blocks)
     if len(blocks) < 2:
         return blocks
@@ -97,7 +97,7 @@ class Rebuild:
         self.into = Block()
 
     def module(self, old: ModuleOp) -> ModuleOp:
-        """The whole program. Raises :class:`RefusedError`."""
+        """Returns the whole program. Raises :class:`RefusedError`."""
         fresh = self.copied(old, (), (), [self.region(region) for region in old.regions])
         assert isinstance(fresh, ModuleOp)
         fresh.attributes.pop(FORM, None)
@@ -112,15 +112,15 @@ class Rebuild:
     # ------------------------------------------------------------ parts
 
     def mapped(self, values: Sequence[SSAValue]) -> list[SSAValue]:
-        """What stands for ``values`` in the new program."""
+        """Returns what stands for ``values`` in the new program."""
         return [self.values[value] for value in values]
 
     def regions(self, op: Operation) -> list[Region]:
-        """Copies of the regions of ``op``."""
+        """Returns the copies of the regions of ``op``."""
         return [self.region(region) for region in op.regions]
 
     def region(self, region: Region) -> Region:
-        """A copy of a region."""
+        """Returns a copy of a region."""
         fresh = Region()
         before = self.into
         for block in region.blocks:
@@ -160,7 +160,7 @@ class Rebuild:
         regions: Sequence[Region] = (),
         attributes: Mapping[str, Attribute] | None = None,
     ) -> Operation:
-        """An operation of the same kind with the same source location."""
+        """Returns an operation of the same kind with the same source location."""
         copy = type(op).create(
             operands=operands,
             result_types=results,
@@ -173,7 +173,7 @@ class Rebuild:
         return copy
 
     def regrouped(self, op: PtoOp, groups: Mapping[str, Sequence[SSAValue]], results: Sequence[Attribute]) -> Operation:
-        """``op`` with other operands, given by their declared names."""
+        """Returns ``op`` with other operands, given by their declared names."""
         declared = signature(type(op))
         operands = [value for slot in declared.operands for value in groups.get(slot.name, ())]
         attributes = {name: value for name, value in op.attributes.items() if name != "operandSegmentSizes"}

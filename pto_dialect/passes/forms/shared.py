@@ -24,7 +24,7 @@ from .rebuild import RefusedError, name_of
 
 
 def share(one: TileBufType, at: int, other: TileBufType, slot: int, profile: Profile) -> bool:
-    """Whether a buffer at ``at`` and another one at ``slot`` have common bytes."""
+    """Returns whether a buffer at ``at`` and another one at ``slot`` have common bytes."""
     if space_of(one, profile) != space_of(other, profile):
         return False
     return at < slot + tile_extent(other, profile.arch) and slot < at + tile_extent(one, profile.arch)

@@ -141,7 +141,7 @@ class TileLocations:
                     self._state(value, "scaling", op)
 
     def _fed(self, op: Operation) -> bool:
-        """A tile whose copy is in one of the matrix memories is loaded to ``mat``."""
+        """Returns a tile whose copy is in one of the matrix memories is loaded to ``mat``."""
         if not is_tile_operation(op) or OPS[op.name][0] != "tile_move":
             return False
         source = find(op, "src")
@@ -156,7 +156,7 @@ class TileLocations:
     # ------------------------------------------------------------ answers
 
     def type_of(self, value: SSAValue) -> TileBufType:
-        """The type of the buffer for a tile value; its valid region is the tile."""
+        """Returns the type of the buffer for a tile value; its valid region is the tile."""
         if value in self.stated:
             return self.stated[value]
         type_ = value.type

@@ -47,7 +47,7 @@ def valid(type_: TileBufType) -> tuple[int, int]:
 
 
 def _within(one: TileBufType, other: TileBufType) -> bool:
-    """Whether the valid region of ``one`` lies in that of ``other``, where both have one shape."""
+    """Returns whether the valid region of ``one`` lies in that of ``other``, where both have one shape."""
     if shape_of(one) != shape_of(other):
         return True
     return all(a <= b for a, b in zip(valid(one), valid(other), strict=True))

@@ -66,7 +66,7 @@ def _writes(function: Operation, contents: Contents) -> Iterator[tuple[PtoOp, Us
 
 
 def _fills(op: PtoOp, use: Use, contents: Contents) -> bool:
-    """Whether ``op`` writes all elements of a destination."""
+    """Returns whether ``op`` writes all elements of a destination."""
     family = OPS[op.name][0]
     shape = shape_of(use.value.type)
     if family in _LINES:
@@ -166,7 +166,7 @@ class ValueWriter(Rebuild):
             op.erase()
 
     def _outputs(self, op: Operation, block: Block) -> list[SSAValue]:
-        """The arguments that the function writes: the last ones, which it does not read before."""
+        """Returns the arguments that the function writes: the last ones, which it does not read before."""
         assert self.contents is not None
         trial = Contents(self.contents.profile)
         arguments = [a for a in block.args if is_buffer(a)]
@@ -193,7 +193,7 @@ class ValueWriter(Rebuild):
     # ------------------------------------------------------------ buffers
 
     def _tile_type(self, buffer: SSAValue, op: Operation) -> TileType:
-        """The type of what a buffer holds."""
+        """Returns the type of what a buffer holds."""
         type_ = buffer.type
         assert isinstance(type_, TileBufType)
         if DYNAMIC in (type_.valid_rows, type_.valid_cols):
@@ -235,7 +235,7 @@ class ValueWriter(Rebuild):
         self.content[buffer] = None
 
     def _now(self, buffer: SSAValue) -> SSAValue:
-        """What a buffer holds."""
+        """Returns what a buffer holds."""
         if buffer not in self.content:
             op = buffer.owner if isinstance(buffer.owner, Operation) else buffer.owner.parent_op()
             assert op is not None
@@ -403,7 +403,7 @@ class ValueWriter(Rebuild):
     # ------------------------------------------------------------ facts that values do not state
 
     def buffers_of(self, function: Operation) -> dict[str, BufferFacts]:
-        """The buffers of the function that was written last, by the names of their values."""
+        """Returns the buffers of the function that was written last, by the names of their values."""
         numbers = {op: number for number, op in numbered(function)}
         buffers: dict[str, BufferFacts] = {}
         for buffer, key in self.keys.items():

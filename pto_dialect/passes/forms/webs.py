@@ -36,27 +36,27 @@ class Webs:
         self._wanted = [keys.get(value) for value in lives.values]
 
     def web_id(self, value: SSAValue) -> int:
-        """The number of the web of a value."""
+        """Returns the number of the web of a value."""
         return self._find(self.lives.numbers[value])
 
     def type_of(self, web: int) -> TileBufType:
-        """The type of the buffer of a web."""
+        """Returns the type of the buffer of a web."""
         return self._types[web]
 
     def key_of(self, web: int) -> str | None:
-        """The key of the values of a web."""
+        """Returns the key of the values of a web."""
         return self._wanted[web]
 
     def members(self, web: int) -> list[SSAValue]:
-        """The values of a web, in the order of their numbers."""
+        """Returns the values of a web, in the order of their numbers."""
         return list(self.lives.of(self._members[web]))
 
     def conflict(self, one: int, other: int) -> bool:
-        """Whether values of both are needed at one time."""
+        """Returns whether values of both are needed at one time."""
         return bool(self._conflicts[one] & self._members[other])
 
     def same(self, one: SSAValue, other: SSAValue) -> bool:
-        """Whether both lie in one buffer."""
+        """Returns whether both lie in one buffer."""
         return self.web_id(one) == self.web_id(other)
 
     def _find(self, number: int) -> int:
@@ -101,7 +101,7 @@ _Pairs = Iterator[tuple[SSAValue, SSAValue]]
 
 
 def _carried(op: Operation, arch: str) -> _Pairs:
-    """What goes around in a loop."""
+    """Returns what goes around in a loop."""
     if is_for(op):
         block = op.body.block
         for result, argument in zip(op.results, block.args[1:], strict=True):
@@ -114,7 +114,7 @@ def _carried(op: Operation, arch: str) -> _Pairs:
 
 
 def _chosen(op: Operation, arch: str) -> _Pairs:
-    """The results of branches."""
+    """Returns the results of branches."""
     if is_if(op):
         for region in op.regions:
             for block in region.blocks:
@@ -122,7 +122,7 @@ def _chosen(op: Operation, arch: str) -> _Pairs:
 
 
 def _start_of_update(op: Operation, arch: str) -> _Pairs:
-    """What a read-modify-write starts from."""
+    """Returns what a read-modify-write starts from."""
     if is_tile_operation(op):
         old = accesses(op, arch).old
         if old is not None:
@@ -130,7 +130,7 @@ def _start_of_update(op: Operation, arch: str) -> _Pairs:
 
 
 def _accumulated(op: Operation, arch: str) -> _Pairs:
-    """The accumulator operand of an accumulating product."""
+    """Returns the accumulator operand of an accumulating product."""
     if is_tile_operation(op) and op.results:
         over = accumulator(op, accesses(op, arch))
         if over is not None and is_value(over.value):

@@ -39,7 +39,7 @@ class BufferFacts(NamedTuple):
 
 
 def read(function: Operation) -> dict[str, BufferFacts]:
-    """The buffers that the attribute of a function names; what is not understood is left out."""
+    """Returns the buffers that the attribute of a function names; what is not understood is left out."""
     attribute = function.attributes.get(ATTRIBUTE)
     facts: dict[str, BufferFacts] = {}
     if isinstance(attribute, ArrayAttr):
@@ -61,7 +61,7 @@ def read(function: Operation) -> dict[str, BufferFacts]:
 
 
 def write(buffers: Mapping[str, BufferFacts]) -> Attribute:
-    """The attribute for ``buffers``."""
+    """Returns the attribute for ``buffers``."""
     entries: list[Attribute] = []
     for name, (type_, at, address) in buffers.items():
         parts: list[Attribute] = [StringAttr(name)]
@@ -73,7 +73,7 @@ def write(buffers: Mapping[str, BufferFacts]) -> Attribute:
 
 
 def key_of(value: SSAValue, buffers: Mapping[str, BufferFacts]) -> str | None:
-    """The buffer of ``value`` by its name."""
+    """Returns the buffer of ``value`` by its name."""
     name = value._name
     if name is None:
         return None
@@ -84,14 +84,14 @@ def key_of(value: SSAValue, buffers: Mapping[str, BufferFacts]) -> str | None:
 
 
 def handle_name(name: str | None) -> str | None:
-    """The name of a buffer whose first value has ``name``."""
+    """Returns the name of a buffer whose first value has ``name``."""
     if name is None or _UNNAMED.match(name):
         return None
     return _AGAIN.sub("", name)
 
 
 def numbered(function: Operation) -> Iterator[tuple[int, Operation]]:
-    """The operations of a function with their numbers; those that only end regions have none."""
+    """Yields the operations of a function with their numbers; those that only end regions have none."""
     number = 0
     for op in walk(function):
         if op is not function and not has_role(op, Role.YIELD):

@@ -62,7 +62,7 @@ class Body:
 
 
 def _found(sequence: Sequence, op: Operation) -> Loop | None:
-    """The item of a loop."""
+    """Returns the item of a loop."""
     for item in sequence.items:
         if item.op is op and isinstance(item, Loop):
             return item
@@ -94,8 +94,8 @@ def _is_plain(op: Operation, arch: str) -> bool:
 
 
 def private_tiles(first: ForOp, second: ForOp, arch: str) -> set[SSAValue]:
-    """The tiles that both loops use, and nothing else does, of which each iteration of both needs nothing that was
-    there before."""
+    """Returns the tiles that both loops use, and nothing else does, of which each iteration of both needs nothing that
+    was there before."""
     tiles = {
         value for op in walk(first) for value in op.operands if isinstance(value.owner, AllocTileOp)
     }  # fmt: skip
@@ -116,7 +116,7 @@ def _is_private(tile: SSAValue, loops: Collection[ForOp], arch: str) -> bool:
 
 
 def _is_scratch_first(tile: SSAValue, block: Block, arch: str) -> bool:
-    """Whether the first operation of a block that uses a tile leaves nothing known in it."""
+    """Returns whether the first operation of a block that uses a tile leaves nothing known in it."""
     users = {use.operation for use in tile.uses}
     for op in block.ops:
         if op in users:
@@ -137,9 +137,9 @@ Apart = dict[frozenset[SSAValue], None]
 def check_order(
     loop: ForOp, moved: Collection[Operation], private: Collection[SSAValue], function: Operation, profile: Profile
 ) -> Apart:
-    """The arguments that have to be different memory for the order of ``loop``. Raises :class:`NotFusedError` if an
-    iteration of it may access, with the operations that are not ``moved``, what a later iteration of those accesses:
-    before, all of them ran first."""
+    """Returns the arguments that have to be different memory for the order of ``loop``. Raises :class:`NotFusedError`
+    if an iteration of it may access, with the operations that are not ``moved``, what a later iteration of those
+    accesses: before, all of them ran first."""
     body = Body(loop, function, profile)
     apart: Apart = {}
     for later in body.leaves:
@@ -163,7 +163,7 @@ def note_apart(location: MemoryLocation, other: MemoryLocation, setting: Setting
 
 
 def _pairs(earlier: Leaf, later: Leaf) -> Iterator[tuple[MemoryLocation, MemoryLocation]]:
-    """The locations of two operations of which one is written."""
+    """Yields the locations of two operations of which one is written."""
     for location in earlier.writes:
         for other in (*later.reads, *later.writes):
             yield location, other

@@ -87,7 +87,7 @@ def _drop(body: Body, transfers: list[tuple[int, Operation]], apart: Apart) -> b
 
 
 def _is_plain_transfer(op: Operation) -> bool:
-    """Whether an operation moves all of a tile from or to a part of a view, without conversion."""
+    """Returns whether an operation moves all of a tile from or to a part of a view, without conversion."""
     if not isinstance(op, (TLoadOp, TStoreOp)) or len(op.operands) != 2 or op.results:
         return False
     if {*op.attributes, *op.properties} - {"operandSegmentSizes", "resultSegmentSizes"}:
@@ -103,7 +103,7 @@ def _is_plain_transfer(op: Operation) -> bool:
 
 
 def _is_one_to_one(part: SSAValue, kind: TileBufType) -> bool:
-    """Whether a part of a view has an element of its own in memory for each element of a tile."""
+    """Returns whether a part of a view has an element of its own in memory for each element of a tile."""
     owner, view = part.owner, part.type
     if not isinstance(owner, PartitionViewOp) or not isinstance(owner.source.owner, MakeTensorViewOp):
         return False
@@ -119,7 +119,7 @@ def _is_one_to_one(part: SSAValue, kind: TileBufType) -> bool:
 
 
 def _exactly(part: SSAValue, body: Body) -> MemoryLocation | None:
-    """The one location of a part of a view, if all of it is known."""
+    """Returns the one location of a part of a view, if all of it is known."""
     found = body.locations.of(part)
     if len(found) != 1:
         return None
@@ -129,7 +129,7 @@ def _exactly(part: SSAValue, body: Body) -> MemoryLocation | None:
 
 
 def _touched(places: Iterable[MemoryLocation], leaves: Iterable[Leaf], body: Body, reads: bool) -> bool:
-    """Whether an operation may write one of ``places``, or read it too, in the same iteration."""
+    """Returns whether an operation may write one of ``places``, or read it too, in the same iteration."""
     some = list(places)
     return any(
         may_overlap(place, location, body.same)
@@ -163,8 +163,8 @@ def _replace(
 def _stands_for(
     source: SSAValue, tile: SSAValue, load: Operation, loop: ForOp, body: Body, number: int, arch: str
 ) -> bool:
-    """Whether the users of ``tile`` may use ``source``: ``load`` is the first one, and either nobody writes one of both
-    after it, or nobody needs ``source`` after it."""
+    """Returns whether the users of ``tile`` may use ``source``: ``load`` is the first one, and either nobody writes one
+    of both after it, or nobody needs ``source`` after it."""
     if not _is_of_iteration(tile, loop) or is_passed_on(source, touches_memory):
         return False
     if any(_comes_before(use.operation, load) for use in tile.uses):
@@ -176,7 +176,8 @@ def _stands_for(
 
 
 def _is_of_iteration(tile: SSAValue, loop: ForOp) -> bool:
-    """Whether each iteration of a loop needs nothing that was in a tile before, and nobody uses it elsewhere."""
+    """Returns whether each iteration of a loop needs nothing that was in a tile before, and nobody uses it
+    elsewhere."""
     return (
         isinstance(tile.owner, AllocTileOp)
         and tile.owner.addr is None
@@ -187,7 +188,7 @@ def _is_of_iteration(tile: SSAValue, loop: ForOp) -> bool:
 
 
 def _comes_before(op: Operation, other: Operation) -> bool:
-    """Whether an operation precedes another one in the block of that one, or is in an operation that does."""
+    """Returns whether an operation precedes another one in the block of that one, or is in an operation that does."""
     while op.parent is not other.parent:
         outer = op.parent_op()
         assert outer is not None
@@ -196,7 +197,7 @@ def _comes_before(op: Operation, other: Operation) -> bool:
 
 
 def _writes(op: Operation, tile: SSAValue, arch: str) -> bool:
-    """Whether an operation may change a tile."""
+    """Returns whether an operation may change a tile."""
     if not isinstance(op, PtoOp):
         return True
     form, groups = form_of(op, arch), operand_groups(op)

@@ -78,7 +78,7 @@ def _fuse(function: Operation, profile: Profile) -> Iterator[Diagnostic]:
 
 
 def _blocks(function: Operation) -> Iterator[Block]:
-    """The blocks of a function, outer ones first, each as it is when its turn comes."""
+    """Yields the blocks of a function, outer ones first, each as it is when its turn comes."""
     waiting = [block for region in function.regions for block in region.blocks]
     for block in waiting:
         yield block
@@ -86,7 +86,7 @@ def _blocks(function: Operation) -> Iterator[Block]:
 
 
 def _neighbours(block: Block) -> Iterator[tuple[ForOp, ForOp]]:
-    """Each loop of a block with the one before it, where only numbers and handles are made between them."""
+    """Yields each loop of a block with the one before it, where only numbers and handles are made between them."""
     last: ForOp | None = None
     for op in list(block.ops):
         if isinstance(op, ForOp):

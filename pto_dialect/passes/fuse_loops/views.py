@@ -28,7 +28,7 @@ def check_views(first: ForOp, second: ForOp) -> None:
 
 
 def _views(loop: ForOp) -> Iterator[MakeTensorViewOp]:
-    """The views whose parts the operations of a loop use."""
+    """Yields the views whose parts the operations of a loop use."""
     waiting: list[SSAValue] = [operand for op in walk(loop) for operand in op.operands]
     seen: set[Operation] = set()
     for value in waiting:
@@ -43,7 +43,7 @@ def _views(loop: ForOp) -> Iterator[MakeTensorViewOp]:
 
 
 def _has_own_elements(view: MakeTensorViewOp) -> bool:
-    """Whether each stride is constant, or is the size of the next dimension times its constant stride."""
+    """Returns whether each stride is constant, or is the size of the next dimension times its constant stride."""
     sums = AffineAnalysis()
     shape = [sums.expression_of(value) for value in view.shape]
     strides = [sums.expression_of(value) for value in view.strides]

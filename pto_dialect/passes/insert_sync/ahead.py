@@ -57,7 +57,7 @@ def hold_back(flag: Flag, sequence: Sequence, held: set[Flag]) -> bool:
 
 
 def _loops_around(wanted: Sequence, sequence: Sequence, around: list[_Around]) -> list[_Around] | None:
-    """The loops around a sequence, the innermost last; ``None`` where ``sequence`` does not have it."""
+    """Returns the loops around a sequence, the innermost last; ``None`` where ``sequence`` does not have it."""
     if sequence is wanted:
         return around
     for index, item in enumerate(sequence.items):
@@ -69,7 +69,7 @@ def _loops_around(wanted: Sequence, sequence: Sequence, around: list[_Around]) -
 
 
 def _inside(item: Item, index: int, around: list[_Around]) -> list[tuple[Sequence, list[_Around]]]:
-    """The sequences in an item of the innermost loop, with the loops around them."""
+    """Returns the sequences in an item of the innermost loop, with the loops around them."""
     # Of several items around one flag, the outermost in a loop is an item of its body.
     here = [*around[:-1], around[-1]._replace(item=index)] if around and around[-1].item is None else around
     if isinstance(item, Loop):

@@ -70,7 +70,7 @@ class CallReader(Reader):
         return Call(op, body)
 
     def called(self, function: Operation, path: Path, mine: bool) -> Sequence:
-        """The sequence of a function that is called."""
+        """Returns the sequence of a function that is called."""
         region, *_ = function.regions
         if len(region.blocks) != 1:
             raise UnsupportedError(function, "it goes from block to block; only structured control flow is followed")
@@ -84,7 +84,7 @@ class CallReader(Reader):
 
 
 def _leaves(sequence: Sequence) -> list[Leaf]:
-    """The operations of a sequence and all in it."""
+    """Returns the operations of a sequence and all in it."""
     return [part for part in innermost(sequence) if isinstance(part, Leaf)]
 
 
@@ -106,7 +106,7 @@ def _check(op: Operation, arguments: dict[SSAValue, tuple[MemoryLocation, ...]],
 
 
 def flag_ids(function: Operation, arch: str) -> Used:
-    """The flag ids used in a function. Raises :class:`UnsupportedError`."""
+    """Returns the flag ids used in a function. Raises :class:`UnsupportedError`."""
     used: Used = defaultdict(set)
     for op in walk(function):
         if has_role(op, Role.PIPES) and not has_role(op, Role.BARRIER):

@@ -84,14 +84,14 @@ class _Rivals(Runner):
         state.waited.setdefault((flag.source, flag.target), {})[flag] = state.waits(flag.target)
 
     def iterations(self, loop: Loop, state: State) -> State:
-        """Two iterations, so that each flag meets those of the iteration before."""
+        """Returns two iterations, so that each flag meets those of the iteration before."""
         self.inside.append(loop.body)
         state = self.once(loop, self.once(loop, state))
         self.inside.pop()
         return state
 
     def together(self, state: State, ways: list[State]) -> State:
-        """The join of several paths from ``state``."""
+        """Returns the join of several paths from ``state``."""
         joined = super().together(state, ways)
         assert isinstance(joined, _TokenState)
         joined.pending, joined.waited = {}, {}
@@ -180,7 +180,7 @@ def _colour(flags: list[Flag], rivals: _Rivals, used: Mapping[Pipes, set[int]]) 
 
 
 def _neighbours(apart: set[Pair]) -> dict[Flag, set[Flag]]:
-    """The rivals of each flag."""
+    """Returns the rivals of each flag."""
     neighbours: dict[Flag, set[Flag]] = defaultdict(set)
     for one, other in apart:
         neighbours[one].add(other)
@@ -240,7 +240,7 @@ def _unite(flags: list[Flag], sequence: Sequence) -> None:
 
 
 def _nearest(flags: list[Flag], match: Callable[[Flag, Flag], bool]) -> Pair | None:
-    """The two flags that cost least to wait for as one: of one sequence, and nearest to each other."""
+    """Returns the two flags that cost least to wait for as one: of one sequence, and nearest to each other."""
     best: tuple[int, Flag, Flag] | None = None
     for one in flags:
         for other in flags:
@@ -256,7 +256,7 @@ def _nearest(flags: list[Flag], match: Callable[[Flag, Flag], bool]) -> Pair | N
 
 
 def united(one: Flag, other: Flag, reason: str = "") -> Flag:
-    """A flag that is set after what both are set after, and waited for before what both are waited for before;
+    """Returns a flag that is set after what both are set after, and waited for before what both are waited for before;
     ``reason`` states why, where neither says it already."""
     return Flag(
         one.source,
@@ -293,7 +293,7 @@ def _loops(sequence: Sequence) -> list[Loop]:
 
 
 def all_sequences(sequence: Sequence) -> list[Sequence]:
-    """A sequence and all in it."""
+    """Returns a sequence and all in it."""
     sequences = [sequence]
     for item in sequence.items:
         if isinstance(item, Loop):
@@ -304,7 +304,7 @@ def all_sequences(sequence: Sequence) -> list[Sequence]:
 
 
 def all_flags(sequence: Sequence) -> list[Flag]:
-    """The flags of a sequence and of all in it, in the order of the text of their sets."""
+    """Returns the flags of a sequence and of all in it, in the order of the text of their sets."""
     flags: list[Flag] = []
     for index, item in enumerate(sequence.items):
         if isinstance(item, Loop):

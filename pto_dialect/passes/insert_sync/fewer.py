@@ -35,8 +35,8 @@ def unite_flags(sequence: Sequence, arch: str) -> None:
 
 
 def _stands_alone(sequence: Sequence) -> bool:
-    """Whether no other core waits for any of it, nor it for another core, where a later set may come too late; and
-    whether it is short enough."""
+    """Returns whether no other core waits for any of it, nor it for another core, where a later set may come too late;
+    and whether it is short enough."""
     parts = list(innermost(sequence))
     return len(parts) <= MOST and all(
         isinstance(one, Leaf) and not (one.shows or one.learns or signals_others(one.op)) for one in parts
@@ -44,7 +44,7 @@ def _stands_alone(sequence: Sequence) -> bool:
 
 
 def _groups(sequence: Sequence) -> list[list[Flag]]:
-    """Flags of which some may become one, those between two pipes."""
+    """Returns the flags of which some may become one, those between two pipes."""
     groups: dict[tuple[int, int, bool], list[Flag]] = defaultdict(list)
     for flag in sequence.flags:
         if flag.slot is None and SCALAR not in (flag.source, flag.target):
@@ -74,7 +74,7 @@ class _Search:
                 flags[at : at + 2] = [one]
 
     def _tried(self, pair: tuple[Flag, Flag]) -> Flag | None:
-        """The flag that stands for both, if that costs nothing; otherwise both stay."""
+        """Returns the flag that stands for both, if that costs nothing; otherwise both stay."""
         if sum(timeline.steps for timeline in self.timelines) > STEPS:
             return None
         new = united(*pair)
@@ -87,7 +87,7 @@ class _Search:
 
 
 def _fit(one: Flag, other: Flag) -> bool:
-    """Whether the sets of both come before the waits for both; between iterations they do."""
+    """Returns whether the sets of both come before the waits for both; between iterations they do."""
     return one.carried or max(one.after, other.after) < min(one.before, other.before)
 
 

@@ -118,7 +118,7 @@ class Runner:
         self.set(over.back, state)
 
     def loop(self, loop: Loop, state: State) -> State:
-        """A loop, with the flags that it needs from one iteration to the next."""
+        """Returns a loop, with the flags that it needs from one iteration to the next."""
         for flag in loop.carried:
             self.set(flag, state)
         for over in loop.handed:
@@ -138,7 +138,7 @@ class Runner:
         return self._after(state, ways)
 
     def choice(self, choice: Choice, state: State) -> State:
-        """One of several regions."""
+        """Returns one of several regions."""
         return self._after(state, branch_states(choice, state, self.items))
 
     def _after(self, state: State, ways: list[State]) -> State:
@@ -146,7 +146,7 @@ class Runner:
         return self.together(state, ways) if len(ways) > 1 else after_one(state, *ways)
 
     def together(self, state: State, ways: list[State]) -> State:
-        """The join of several paths from ``state``."""
+        """Returns the join of several paths from ``state``."""
         return merged(state, ways)
 
 
@@ -188,7 +188,7 @@ class Follower(Runner):
     # ------------------------------------------------------------ dependences
 
     def missing(self, leaf: Leaf, state: State) -> list[Need]:
-        """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
+        """Returns the accesses that ``leaf`` depends on and that may not be done when it runs next."""
         needs: list[Need] = []
         if leaf.joins or leaf.learns:
             return needs
@@ -215,7 +215,7 @@ class Follower(Runner):
             super().take_slot(sequence, flag, state)
 
     def channel(self, channel: Channel, state: State) -> bool:
-        """Whether there is this channel, or room for a new one."""
+        """Returns whether there is this channel, or room for a new one."""
         if channel in self.channels:
             return True
         if len(self.channels) >= state.WIDTH // COUNT - 1:
@@ -235,11 +235,11 @@ class Follower(Runner):
         learn(state.issue(flag.target), (*(0,) * part.start, *token[part]))
 
     def done(self, access: Access, location: MemoryLocation, row: list[int], state: State) -> bool:
-        """Whether an access is done for who knows ``row``."""
+        """Returns whether an access is done for who knows ``row``."""
         return access.number <= row[access.leaf.pipe] or self._by_slot(access, location, row, state)
 
     def _by_slot(self, access: Access, location: MemoryLocation, row: list[int], state: State) -> bool:
-        """Whether an access of an earlier iteration is done because both are of one slot."""
+        """Returns whether an access of an earlier iteration is done because both are of one slot."""
         if (
             not self.channels
             or access.iteration == state.iteration
@@ -259,8 +259,8 @@ class Follower(Runner):
         return False
 
     def _used_between(self, access: Access, leaf: Leaf, location: MemoryLocation, state: State) -> bool:
-        """Whether another pipe must use a rotating slot between two fills by one pipe: that use waits for the first
-        fill, and the second fill waits for the use."""
+        """Returns whether another pipe must use a rotating slot between two fills by one pipe: that use waits for the
+        first fill, and the second fill waits for the use."""
         if (
             access.iteration == state.iteration
             or access.leaf.pipe != leaf.pipe
@@ -283,7 +283,7 @@ class Follower(Runner):
         )
 
     def _within(self, access: Access, leaf: Leaf, state: State) -> bool:
-        """Whether both are in one item of the sequence, in the same iteration."""
+        """Returns whether both are in one item of the sequence, in the same iteration."""
         if access.iteration != state.iteration:
             return False
         return access.leaf.path[self.depth][1] == leaf.path[self.depth][1]
@@ -293,14 +293,14 @@ class Follower(Runner):
 
 
 def _meets(filled: MemoryLocation, used: MemoryLocation) -> bool:
-    """Whether two parts of one slot have elements in common in every iteration, as far as is known."""
+    """Returns whether two parts of one slot have elements in common in every iteration, as far as is known."""
     (_, *filled_sides), (_, *used_sides) = filled.sides, used.sides
     constant = all(number.constant_value is not None for side in filled_sides for number in side)
     return not used_sides or (constant and (not filled_sides or filled_sides == used_sides))
 
 
 def _rotates(index: Rotation | None, modulus: int, iteration: Iteration) -> bool:
-    """Whether an index is each of its numbers once in as many iterations."""
+    """Returns whether an index is each of its numbers once in as many iterations."""
     if index is None or index.modulus != modulus:
         return False
     terms = dict(index.total.terms)

@@ -68,12 +68,12 @@ class InsertSyncPass(PtoPass):
 
 
 def ordered(function: Operation) -> bool:
-    """Whether a function orders its pipes by itself."""
+    """Returns whether a function orders its pipes by itself."""
     return own_flag(function) is not None
 
 
 def own_flag(function: Operation) -> Operation | None:
-    """The first flag or lock of a function."""
+    """Returns the first flag or lock of a function."""
     signals = (op for op in walk(function) if has_role(op, Role.LOCK | Role.PIPES))
     return next((op for op in signals if has_role(op, Role.LOCK) or has_role(op, Role.SETS)), None)
 
@@ -112,7 +112,8 @@ class Solver:
                 write(one, self.style)
 
     def solved(self, function: Operation) -> list[Sequence]:
-        """The sequences of the cores that run ``function``, with what they need. Raises :class:`UnsupportedError`."""
+        """Returns the sequences of the cores that run ``function``, with what they need. Raises
+        :class:`UnsupportedError`."""
         known = self._solved.get(function)
         if known is not None:
             return known
@@ -142,7 +143,7 @@ class Solver:
         return sequences
 
     def numbers(self, function: Operation) -> Used:
-        """The flag ids of a function."""
+        """Returns the flag ids of a function."""
         if ordered(function):
             return flag_ids(function, profile_of(function, self.target).arch)
         used: Used = defaultdict(set)
@@ -153,5 +154,6 @@ class Solver:
 
 
 def sequences(function: Operation, target: str | None) -> list[Sequence]:
-    """The sequences of the cores that run ``function``, with what they need. Raises :class:`UnsupportedError`."""
+    """Returns the sequences of the cores that run ``function``, with what they need. Raises
+    :class:`UnsupportedError`."""
     return Solver(target).solved(function)

@@ -24,7 +24,7 @@ Bracket = tuple[Operation, Operation]
 
 
 def is_lock(flag: Flag) -> bool:
-    """Whether a buffer id can replace ``flag``: the scalar unit has none."""
+    """Returns whether a buffer id can replace ``flag``: the scalar unit has none."""
     return SCALAR not in (flag.source, flag.target)
 
 
@@ -52,7 +52,8 @@ def assign_lock_ids(sequence: Sequence, used: set[int]) -> None:
 
 
 def _live_ranges(sequence: Sequence) -> list[tuple[int, int, Flag]]:
-    """The flags of a sequence and all in it, each with the first and the last place of the text that it is about."""
+    """Returns the flags of a sequence and all in it, each with the first and the last place of the text that it is
+    about."""
     live_ranges: list[tuple[int, int, Flag]] = []
     _insert_position(sequence, 0, live_ranges)
     return live_ranges
@@ -149,5 +150,5 @@ def without_needless(
 
 
 def _filled(group: tuple[Operation, ...]) -> bool:
-    """Whether it is a bracket with something in it."""
+    """Returns whether it is a bracket with something in it."""
     return len(group) > 1 and group[0].next_op is not group[-1]

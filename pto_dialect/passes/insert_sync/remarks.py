@@ -20,7 +20,8 @@ SHARED = _RULES["insert-sync-shared-flag"]
 
 
 def remarks(sequence: Sequence) -> Iterator[Diagnostic]:
-    """Remarks on the flags of a sequence that serve several dependences, and on the barriers that replace some."""
+    """Yields the remarks on the flags of a sequence that serve several dependences, and on the barriers that replace
+    some."""
     for flag in all_flags(sequence):
         if flag.shared:
             yield _remark(flag)

@@ -72,7 +72,7 @@ class _Iterations(Runner):
         self.again: dict[Flag, None] = {}
 
     def part(self, flag: Flag) -> int:
-        """The clock component of the last iteration that used the same flag id."""
+        """Returns the clock component of the last iteration that used the same flag id."""
         chosen = flag.chosen
         if flag.slot is None or not isinstance(chosen, tuple) or chosen[1] not in self.channels:
             return 0
@@ -111,7 +111,7 @@ class _Iterations(Runner):
         state.waits(flag.target)
 
     def together(self, state: State, ways: list[State]) -> State:
-        """The join of several paths from ``state``."""
+        """Returns the join of several paths from ``state``."""
         joined = super().together(state, ways)
         assert isinstance(joined, _Counted)
         for way in ways:
@@ -122,8 +122,8 @@ class _Iterations(Runner):
 
 
 def set_too_early(loop: Loop, reader: Reader, channels: list[Channel]) -> list[Flag]:
-    """The flags in ``loop``, whose iterations hand on slots through ``channels``, that the next iteration may set
-    before they were taken."""
+    """Returns the flags in ``loop``, whose iterations hand on slots through ``channels``, that the next iteration may
+    set before they were taken."""
     iterations = _Iterations(reader, channels[: _Counted.WIDTH // _PART - 1])
     state: State = _Counted(reader.users)
     for flag in loop.carried:

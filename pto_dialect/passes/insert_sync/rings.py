@@ -50,14 +50,14 @@ def rotations(needs: Iterable[Need], later: Setting) -> tuple[int, Rotation] | N
 
 
 def about(needs: Iterable[Need], sums: AffineAnalysis, carried: bool) -> tuple[int, int] | None:
-    """How many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
+    """Returns how many slots go round, if all of ``needs`` are about such, and how many iterations a flag leads on."""
     candidates = {rotation_of(location, sums) for need in needs for location in (need.access.location, need.location)}
     counts = {index.modulus if index is not None else 0 for index in candidates}
     return (counts.pop(), int(carried)) if len(counts) == 1 and 0 not in counts else None
 
 
 def ring_of(loop: Loop, index: Rotation, ahead: int) -> Ring | None:
-    """Numbers that go round as ``index`` does, if each iteration in turn has another one."""
+    """Returns the numbers that go round as ``index`` does, if each iteration in turn has another one."""
     iteration = loop.iteration
     if iteration is None or not is_for(loop.op) or index.modulus > EVENTS or not 0 < ahead <= index.modulus:
         return None

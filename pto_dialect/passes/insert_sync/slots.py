@@ -36,7 +36,7 @@ class Slot(NamedTuple):
 
 
 def chosen_by(location: MemoryLocation) -> Chosen | None:
-    """The multi-buffer and the index of a slot that only a run determines."""
+    """Returns the multi-buffer and the index of a slot that only a run determines."""
     frame = location.frame
     if isinstance(frame, tuple) and frame[0] == SLOTS and location.sides and location.sides[0].start.terms:
         return frame, location.sides[:1]
@@ -60,7 +60,7 @@ def sharing_reason(needs: Iterable[Need], later: Setting) -> str:
 def common_slot(
     needs: Iterable[Need], item: Item, sequence: Sequence, locations: HandleLocations, setting: Setting
 ) -> Slot | None:
-    """The slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
+    """Returns the slots that all of ``needs`` are about, if they are those of one multi-buffer with one index."""
     selected = {chosen_by(location) for need in needs for location in (need.access.location, need.location)}
     chosen = selected.pop() if len(selected) == 1 else None
     if chosen is None or item.op.parent is not sequence.block:
@@ -76,7 +76,7 @@ def common_slot(
 
 
 def _ready(value: SSAValue, op: Operation, levels: Levels) -> bool:
-    """Whether ``value`` is defined before ``op``, which is in the block of ``levels``."""
+    """Returns whether ``value`` is defined before ``op``, which is in the block of ``levels``."""
     level = levels.of(value)
     if level != 1 or isinstance(value.owner, Block):
         return level < 2
@@ -117,7 +117,7 @@ def assign_slot_ids(loop: Loop, reader: Reader, channels: list[Channel]) -> bool
 
 
 def _without_slots(loop: Loop, reader: Reader) -> list[Flag]:
-    """The flags that could be set too early if there were no numbers for slots."""
+    """Returns the flags that could be set too early if there were no numbers for slots."""
     numbered = [flag for flag in (*loop.carried, *loop.body.flags) if flag.slot is not None]
     slots = [(flag.slot, flag.count) for flag in numbered]
     for flag in numbered:

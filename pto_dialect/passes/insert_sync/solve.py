@@ -39,7 +39,8 @@ def _solve_inner(sequence: Sequence, reader: Reader) -> None:
 
 
 def _state(loop: Loop, reader: Reader) -> State:
-    """What nothing is known in yet, with channels between iterations where ``loop`` uses slots that a run chooses."""
+    """Returns what nothing is known in yet, with channels between iterations where ``loop`` uses slots that a run
+    chooses."""
     leaves = (leaf for leaf in innermost(loop.body) if isinstance(leaf, Leaf))
     if not any(chosen_by(location) for leaf in leaves for location in (*leaf.reads, *leaf.writes)):
         return State(reader.users)
@@ -73,12 +74,12 @@ def _wait_at_end(loop: Loop) -> None:
 
 
 def _uses(item: Item, pipe: int) -> bool:
-    """Whether a part has work on a pipe, or on all."""
+    """Returns whether a part has work on a pipe, or on all."""
     return any(not isinstance(one, Leaf) or one.pipe == pipe or one.joins for one in innermost(item))
 
 
 def _chosen(needs: list[Need], source: int, target: int) -> object:
-    """The multi-buffer and the index that all dependences between two pipes are about."""
+    """Returns the multi-buffer and the index that all dependences between two pipes are about."""
     chosen = {
         chosen_by(location)
         for need in _between(needs, source, target)
@@ -88,7 +89,7 @@ def _chosen(needs: list[Need], source: int, target: int) -> object:
 
 
 def _between(needs: list[Need], source: int, target: int) -> list[Need]:
-    """The dependences between two pipes."""
+    """Returns the dependences between two pipes."""
     return [need for need in needs if (need.access.leaf.pipe, need.leaf.pipe) == (source, target)]
 
 
@@ -190,7 +191,7 @@ class _Solver:
         return needs
 
     def _slot_flag(self, mine: list[Need], index: int, item: Item, after: int) -> Flag | None:
-        """A flag with a number for each slot, where both sides use the same one."""
+        """Returns a flag with a number for each slot, where both sides use the same one."""
         follower = self.follower
         slot = common_slot(mine, item, self.sequence, follower.reader.places, follower.later)
         if slot is None or after < index:
@@ -199,7 +200,7 @@ class _Solver:
         return Flag(source, target, after, index, self.sequence, True, -1, slot.chosen, slot.which, slot.slots)
 
     def _ring_flag(self, mine: list[Need], index: int, after: int, loop: Loop) -> Flag | None:
-        """A flag whose numbers go round, where a slot is used some iterations after it was filled."""
+        """Returns a flag whose numbers go round, where a slot is used some iterations after it was filled."""
         rotation = rotations(mine, self.follower.later) if self.follower.reader.rings else None
         if rotation is None or rotation[0] < 2 or (rotation[0] == rotation[1].modulus and after < index):
             return None
@@ -223,8 +224,8 @@ class _Solver:
         needs: list[Need],
         without: Need | None,
     ) -> bool:
-        """Whether nothing is missing with these flags and barriers; ``needs`` is what is without any of them. The flag
-        that is left out brings ``without``."""
+        """Returns whether nothing is missing with these flags and barriers; ``needs`` is what is without any of them.
+        The flag that is left out brings ``without``."""
         if isinstance(item, Leaf):
             # Only its own pipe has to know.
             row = list(state.issue(item.pipe))
@@ -255,7 +256,7 @@ class _Solver:
         flags: tuple[()] | list[tuple[Flag, tuple[int, ...]]],
         barriers: tuple[()] | set[int],
     ) -> list[Need]:
-        """The dependences that these flags and barriers before ``item`` leave unordered."""
+        """Returns the dependences that these flags and barriers before ``item`` leave unordered."""
         if isinstance(item, Leaf) and not (flags or barriers):
             return self.follower.missing(item, state)
         trial = state.copy()

@@ -46,7 +46,7 @@ class Costs:
         self._leaves: dict[Leaf, tuple[int, float]] = {}
 
     def of(self, leaf: Leaf) -> tuple[int, float]:
-        """The pipe or lane of an operation, and its cycles."""
+        """Returns the pipe or lane of an operation, and its cycles."""
         known = self._leaves.get(leaf)
         if known is None:
             known = self._leaves[leaf] = self._cost(leaf)
@@ -66,7 +66,7 @@ class Costs:
 
 
 def _stated(leaf: Leaf, work: Work) -> Work:
-    """The work with the valid size of its last tile, as far as the allocation of the tile states it."""
+    """Returns the work with the valid size of its last tile, as far as the allocation of the tile states it."""
     tile = next((value for value in reversed(leaf.op.operands) if isinstance(value.type, TileBufType)), None)
     if tile is None or not isinstance(tile.owner, AllocTileOp):
         return work
@@ -91,7 +91,7 @@ class Timeline:
         self.tokens: dict[Flag, deque[float]] = {}
 
     def time(self, sequence: Sequence) -> float:
-        """The cycles of a function."""
+        """Returns the cycles of a function."""
         self.free = [0.0] * (COUNT + 2)
         self.tokens = {}
         self._items(sequence)

@@ -88,7 +88,7 @@ def _write_around(loop: Loop, after: InsertPoint, style: str) -> None:
 
 
 def _passes(over: HandOver) -> tuple[tuple[Flag, bool], ...]:
-    """The sets and waits of a hand-over, and whether they are sets."""
+    """Returns the sets and waits of a hand-over, and whether they are sets."""
     return (over.there, True), (over.there, False), (over.back, True)
 
 
@@ -97,7 +97,7 @@ def _meant(flags: Iterable[Flag], style: str) -> list[Flag]:
 
 
 def _here(sets: bool, flag: Flag, numbers: Numbers, near: Operation, style: str) -> Operation:
-    """A set of ``flag``, or a wait for it; the id of a slot is computed before ``near``."""
+    """Returns a set of ``flag``, or a wait for it; the id of a slot is computed before ``near``."""
     if flag.slot is None:
         return _flag(sets, flag, flag.event, style)
     if flag.ring is not None:
@@ -113,7 +113,7 @@ def _dynamic(sets: bool, flag: Flag, number: SSAValue) -> Operation:
 
 
 def slot_id(slot: SSAValue, first: int, numbers: Numbers, near: Operation) -> SSAValue:
-    """The id ``first`` + ``slot``, computed before ``near`` if it is not among ``numbers``."""
+    """Returns the id ``first`` + ``slot``, computed before ``near`` if it is not among ``numbers``."""
     key = (slot, first)
     if key not in numbers:
         numbers[key] = _number(slot, first, near)
@@ -121,7 +121,7 @@ def slot_id(slot: SSAValue, first: int, numbers: Numbers, near: Operation) -> SS
 
 
 def _first_numbers(flag: Flag) -> Iterable[int]:
-    """The numbers that are set before a loop: those that its first iterations wait for."""
+    """Returns the numbers that are set before a loop: those that its first iterations wait for."""
     ring = flag.ring
     if ring is None:
         return flag.numbers
@@ -147,7 +147,7 @@ def _last_waits(flag: Flag, loop: Item, style: str) -> list[Operation]:
 
 
 def _ring_number(flag: Flag, ring: Ring, sets: bool, numbers: Numbers, near: Operation) -> SSAValue:
-    """The number that an iteration waits for, or the one that it sets for a later iteration."""
+    """Returns the number that an iteration waits for, or the one that it sets for a later iteration."""
     constant = (ring.constant + ring.factor * ring.step * ring.ahead * sets) % flag.count
     # Other slot ids are distinguished by their first one, which is not negative.
     key = (flag.slot or ring.counter, -1 - (constant * EVENTS + flag.event) * EVENTS - flag.count)
@@ -166,20 +166,20 @@ class _Writer:
         self.found: list[Operation] = []
 
     def constant(self, value: int) -> SSAValue:
-        """A number."""
+        """Returns a number."""
         op = ConstantOp(IntegerAttr(value, IndexType()))
         op.result.name_hint = f"c{value}"
         self.found.append(op)
         return op.result
 
     def binary(self, kind: type[Operation], one: SSAValue, other: SSAValue) -> SSAValue:
-        """The result of an operation on two indices."""
+        """Returns the result of an operation on two indices."""
         op = kind.create(operands=[one, other], result_types=[IndexType()])
         self.found.append(op)
         return op.results[0]
 
     def index(self, value: SSAValue) -> SSAValue:
-        """``value`` as an index; counters and bounds of loops may be integers."""
+        """Returns ``value`` as an index; counters and bounds of loops may be integers."""
         if isinstance(value.type, IndexType):
             return value
         op = IndexCastOp(value, IndexType())
@@ -187,21 +187,21 @@ class _Writer:
         return op.result
 
     def scaled(self, value: SSAValue, factor: int, constant: int) -> SSAValue:
-        """``value`` times a number plus a number."""
+        """Returns ``value`` times a number plus a number."""
         value = self.index(value)
         if factor != 1:
             value = self.binary(MuliOp, value, self.constant(factor))
         return self.binary(AddiOp, value, self.constant(constant)) if constant else value
 
     def modulo(self, value: SSAValue, count: int, first: int) -> SSAValue:
-        """What is left of ``value`` divided by a number, counted from ``first``."""
+        """Returns what is left of ``value`` divided by a number, counted from ``first``."""
         value = self.binary(RemUIOp, value, self.constant(count))
         value = self.binary(AddiOp, value, self.constant(first)) if first else value
         value.name_hint = "event"
         return value
 
     def last(self, ring: Ring) -> SSAValue:
-        """The counter of the iteration that would follow the last one."""
+        """Returns the counter of the iteration that would follow the last one."""
         first, end = self.index(ring.loop.lb), self.index(ring.loop.ub)
         most = self.binary(MaxSIOp, end, first)
         if ring.step == 1:
@@ -240,7 +240,7 @@ def put(op: Operation, point: InsertPoint, near: Operation) -> None:
 
 
 def pipe_attribute(pipe: Pipe) -> EnumAttr:
-    """A pipe as an attribute."""
+    """Returns a pipe as an attribute."""
     return EnumAttr(("pipe", pipe.value))
 
 

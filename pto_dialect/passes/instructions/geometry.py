@@ -99,12 +99,12 @@ class Tile:
         return self.kind == "ZN"
 
     def image(self, row: Number, col: Number) -> tuple[Number, Number]:
-        """A position of the tile, or a size, as one of the image."""
+        """Returns a position of the tile, or a size, as one of the image."""
         return (col, row) if self.turned else (row, col)
 
 
 def bytes_of(element: Attribute) -> int:
-    """Bytes of an element of a tile that a :class:`Reader` takes, or of a register."""
+    """Returns the bytes of an element of a tile that a :class:`Reader` takes, or of a register."""
     width = byte_width(element)
     assert width is not None
     return width
@@ -119,7 +119,7 @@ class Reader:
         self.op = op or writer.anchor
 
     def tile(self, value: SSAValue) -> Tile:
-        """A tile operand."""
+        """Returns a tile operand."""
         type_ = value.type
         if not isinstance(type_, TileBufType):
             raise NotLoweredError(self.op, f"{type_} is a value without memory", "tiles of buffers have addresses")
@@ -141,7 +141,7 @@ class Reader:
         return Tile(type_, base, tile_type, pointer, row, col, rows, cols)
 
     def _pointer(self, base: SSAValue, type_: TileBufType) -> SSAValue:
-        """The address of a tile that is not a part of another: written after its allocation, once."""
+        """Returns the address of a tile that is not a part of another: written after its allocation, once."""
         space = LOC_TO_SPACE[type_.loc]
         if type_.loc == "scaling" and type_.fractal == ROW_BYTES:
             raise NotLoweredError(self.op, "scales of MX operands lie beside their operands")
@@ -182,7 +182,8 @@ class Reader:
         return extents[0], extents[1]
 
     def offset(self, tile: Tile, row: Number, col: Number) -> Number:
-        """Elements from the beginning of the image to a position of the tile, whose column begins a block."""
+        """Returns the elements from the beginning of the image to a position of the tile, whose column begins a
+        block."""
         row, col = tile.image(self.writer.add(tile.row, row), self.writer.add(tile.col, col))
         self.aligned(col, tile.width, "column" if not tile.turned else "row")
         return self.writer.add(self.writer.mul(col, tile.height), self.writer.mul(row, tile.width))
@@ -197,7 +198,7 @@ class Reader:
 
 
 def _stated(value: SSAValue, name: str) -> SSAValue | None:
-    """The size that the allocation of a tile states, unless the program changes it."""
+    """Returns the size that the allocation of a tile states, unless the program changes it."""
     owner = value.owner
     if not isinstance(owner, AllocTileOp) or any(isinstance(use.operation, SetValidshapeOp) for use in value.uses):
         return None
@@ -205,7 +206,7 @@ def _stated(value: SSAValue, name: str) -> SSAValue | None:
 
 
 def is_multiple(function: Function, number: Number, unit: int) -> bool:
-    """Whether ``number`` must be a multiple of ``unit``."""
+    """Returns whether ``number`` must be a multiple of ``unit``."""
     if isinstance(number, int):
         return number % unit == 0
     return _multiple(function.sums, function.sums.expression_of(number), unit)
@@ -257,7 +258,7 @@ def _term(sums: AffineAnalysis, term: Term, unit: int, depth: int) -> bool:
 
 
 def constant_bits(value: SSAValue) -> int | None:
-    """A 64-bit constant without its sign."""
+    """Returns a 64-bit constant without its sign."""
     constant = constant_of(value)
     if not isinstance(constant, int) or not isinstance(value.type, IntegerType):
         return None

@@ -33,7 +33,7 @@ class InstructionPass(PtoPass):
 
     @abstractmethod
     def owns(self, op: Operation) -> bool:
-        """Whether the pass lowers ``op``."""
+        """Returns whether the pass lowers ``op``."""
 
     @abstractmethod
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:
@@ -85,7 +85,7 @@ class InstructionPass(PtoPass):
 
 
 def never_runs(loop: ForOp) -> bool:
-    """Whether the bounds of a loop say that it has no iteration."""
+    """Returns whether the bounds of a loop say that it has no iteration."""
     first, end = constant_of(loop.lb), constant_of(loop.ub)
     return isinstance(first, int) and isinstance(end, int) and first >= end
 
@@ -101,7 +101,7 @@ def _results_in_use(ops: Sequence[Operation], function: Function) -> list[NotLow
 
 
 def _never_run_loop(op: Operation, function: Operation) -> ForOp | None:
-    """The outermost loop around ``op`` that has no iteration: nothing in it has bytes of its own."""
+    """Returns the outermost loop around ``op`` that has no iteration: nothing in it has bytes of its own."""
     inside = takewhile(lambda parent: parent is not function, ancestors(op))
     empty = [parent for parent in inside if isinstance(parent, ForOp) and never_runs(parent)]
     return empty[-1] if empty else None

@@ -46,7 +46,7 @@ class View(NamedTuple):
 
 
 def view_of(writer: Writer, value: SSAValue) -> View:
-    """What a view shows. Raises :class:`NotLoweredError`."""
+    """Returns what a view shows. Raises :class:`NotLoweredError`."""
     origin = value
     offsets: list[Number] = []
     sizes: list[Number] | None = None
@@ -79,8 +79,8 @@ def view_of(writer: Writer, value: SSAValue) -> View:
 
 
 def _is_launched_with(function: Function, view: SSAValue) -> bool:
-    """Whether a view must be an argument of a launch, whose last dimension is dense: one of a function in a module
-    without calls."""
+    """Returns whether a view must be an argument of a launch, whose last dimension is dense: one of a function in a
+    module without calls."""
     return view.owner is function.entry and isinstance(view.type, ShapedView) and not function.calls
 
 
@@ -124,8 +124,8 @@ def _evenly(outer: Step, inner: Step) -> bool:
 def fitted(
     writer: Writer, view: View, rows: Number, cols: Number, loads: bool = True
 ) -> tuple[View, tuple[Number, Number]]:
-    """How much of a matrix of ``rows`` x ``cols`` a view covers, and the view: what both have, or with as many elements
-    all of them in their order. Raises :class:`NotLoweredError` where the text does not say which it is."""
+    """Returns how much of a matrix of ``rows`` x ``cols`` a view covers, and the view: what both have, or with as many
+    elements all of them in their order. Raises :class:`NotLoweredError` where the text does not say which it is."""
     count = [_count(writer, steps) for steps in (view.rows, view.cols)]
     if not (writer.is_equal(count[0], rows) or writer.is_equal(count[1], cols)):
         if not isinstance(rows, int) or not isinstance(cols, int) or not all(isinstance(one, int) for one in count):
@@ -136,7 +136,7 @@ def fitted(
 
 
 def _in_order(writer: Writer, view: View, rows: int, cols: int, turned: bool) -> View:
-    """The elements of a view, taken row by row or column by column, as a matrix of other sizes."""
+    """Returns the elements of a view, taken row by row or column by column, as a matrix of other sizes."""
     steps = list(_merged(writer, [*view.cols, *view.rows] if turned else [*view.rows, *view.cols]))
     inner: list[Step] = []
     left = rows if turned else cols

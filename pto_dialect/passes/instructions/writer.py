@@ -51,19 +51,19 @@ _UNROLLED = 4
 
 
 def enum(name: str, enumerator: str) -> EnumAttr:
-    """The attribute of an enumerator."""
+    """Returns the attribute of an enumerator."""
     return EnumAttr((name, enumerator))
 
 
 def is_handle(op: Operation) -> bool:
-    """Whether ``op`` makes a handle or a number, and nothing else."""
+    """Returns whether ``op`` makes a handle or a number, and nothing else."""
     if isinstance(op, PtoOp):
         return op_spec(type(op)).effect is Effect.HANDLE
     return has_role(op, Role.CONSTANT | Role.SCALAR)
 
 
 def calls(function: Operation) -> bool:
-    """Whether functions call each other in the program."""
+    """Returns whether functions call each other in the program."""
     module = function.parent_op()
     assert module is not None
     return any(has_role(op, Role.CALL) for op in walk(module))
@@ -90,7 +90,8 @@ class Function:
         return calls(self.op)
 
     def constant(self, number: Constant, type_: Attribute) -> SSAValue:
-        """A constant, written once; integers beyond their type wrap as sums and products do when the program runs."""
+        """Returns a constant, written once; integers beyond their type wrap as sums and products do when the program
+        runs."""
         number = _wrapped(number, type_)
         known = self._constants.get((type_, number))
         if known is None:
@@ -173,15 +174,15 @@ class Writer:
     # ------------------------------------------------------------ numbers
 
     def number(self, value: SSAValue) -> Number:
-        """The number that an operand is."""
+        """Returns the number that an operand is."""
         known = constant_of(value)
         if isinstance(known, int):
             return known
         return value if value.type == INDEX else self.put(IndexCastOp(value, INDEX))
 
     def converted(self, value: SSAValue, element: Attribute) -> SSAValue | None:
-        """A number as one of the type of elements: integers wrap, floats are rounded to the nearest; ``None`` between
-        both, and for integers that are not of signless types."""
+        """Returns a number as one of the type of elements: integers wrap, floats are rounded to the nearest; ``None``
+        between both, and for integers that are not of signless types."""
         if value.type == element:
             return value
         if is_float(value.type) and is_float(element):
@@ -196,25 +197,25 @@ class Writer:
         return self.put((ExtSIOp if wider else TruncIOp)(value, element))  # pyright: ignore[reportArgumentType]
 
     def index(self, number: Number) -> SSAValue:
-        """``number`` as a value of type index."""
+        """Returns ``number`` as a value of type index."""
         return self.function.constant(number, INDEX) if isinstance(number, int) else number
 
     def i64(self, number: Number) -> SSAValue:
-        """``number`` as a value of type i64."""
+        """Returns ``number`` as a value of type i64."""
         if isinstance(number, int):
             return self.function.constant(number, i64)
         return self.put(IndexCastOp(number, i64))
 
     def i1(self, flag: bool) -> SSAValue:
-        """A truth value."""
+        """Returns a truth value."""
         return self.function.constant(-1 if flag else 0, i1)
 
     def f32(self, number: float) -> SSAValue:
-        """A constant of type f32."""
+        """Returns a constant of type f32."""
         return self.function.constant(number, f32)
 
     def mul(self, one: Number, other: Number) -> Number:
-        """The product."""
+        """Returns the product."""
         if isinstance(one, int) and isinstance(other, int):
             return one * other
         if 0 in (one, other):
@@ -226,7 +227,7 @@ class Writer:
         return self.put(MuliOp(self.index(one), self.index(other)))
 
     def add(self, one: Number, other: Number) -> Number:
-        """The sum."""
+        """Returns the sum."""
         if isinstance(one, int) and isinstance(other, int):
             return one + other
         if one == 0:
@@ -236,7 +237,7 @@ class Writer:
         return self.put(AddiOp(self.index(one), self.index(other)))
 
     def sub(self, one: Number, other: Number) -> Number:
-        """The difference."""
+        """Returns the difference."""
         if isinstance(one, int) and isinstance(other, int):
             return one - other
         if other == 0:
@@ -244,31 +245,31 @@ class Writer:
         return self.put(SubiOp(self.index(one), self.index(other)))
 
     def ceildiv(self, one: Number, unit: int) -> Number:
-        """``one`` divided by ``unit``, rounded up."""
+        """Returns ``one`` divided by ``unit``, rounded up."""
         if isinstance(one, int):
             return -(-one // unit)
         return one if unit == 1 else self.put(CeilDivSIOp(one, self.index(unit)))
 
     def div(self, one: Number, unit: int) -> Number:
-        """``one``, which is not negative, divided by ``unit``, rounded down."""
+        """Returns ``one``, which is not negative, divided by ``unit``, rounded down."""
         if isinstance(one, int):
             return one // unit
         return one if unit == 1 else self.put(DivSIOp(one, self.index(unit)))
 
     def rest(self, one: Number, unit: int) -> Number:
-        """The non-negative ``one`` modulo ``unit``."""
+        """Returns the non-negative ``one`` modulo ``unit``."""
         if isinstance(one, int) or unit == 1:
             return one % unit if isinstance(one, int) else 0
         return self.put(RemSIOp(one, self.index(unit)))
 
     def least(self, one: Number, other: Number) -> Number:
-        """The smaller one."""
+        """Returns the smaller one."""
         if isinstance(one, int) and isinstance(other, int):
             return min(one, other)
         return one if self.is_equal(one, other) else self.put(MinSIOp(self.index(one), self.index(other)))
 
     def is_equal(self, one: Number, other: Number) -> bool:
-        """Whether both must be equal."""
+        """Returns whether both must be equal."""
         if isinstance(one, int) or isinstance(other, int):
             return one == other
         return self.function.sums.expression_of(one) == self.function.sums.expression_of(other)
@@ -276,7 +277,7 @@ class Writer:
     # ------------------------------------------------------------ pointers
 
     def advanced(self, pointer: SSAValue, elements: Number) -> SSAValue:
-        """``pointer`` some elements further on."""
+        """Returns ``pointer`` some elements further on."""
         if elements == 0:
             return pointer
         moved = self.pto(AddptrOp, {"ptr": pointer, "offset": self.index(elements)}, result=pointer.type)
@@ -284,7 +285,7 @@ class Writer:
         return moved
 
     def seen_as(self, pointer: SSAValue, element: Attribute) -> SSAValue:
-        """``pointer`` to elements of another type."""
+        """Returns ``pointer`` to elements of another type."""
         assert isinstance(pointer.type, PtrType)
         if pointer.type.element == element:
             return pointer

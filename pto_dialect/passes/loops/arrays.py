@@ -22,13 +22,13 @@ _VIEWS = Role.VIEW | Role.PART | Role.DISPLACEMENT | Role.ADDRESS
 
 
 def part_of(op: Operation) -> PartitionViewOp | None:
-    """The part of an array that an operation loads from or stores to."""
+    """Returns the part of an array that an operation loads from or stores to."""
     return next((value.owner for value in op.operands if isinstance(value.owner, PartitionViewOp)), None)
 
 
 def array_of(value: SSAValue) -> SSAValue | None:
-    """The argument of the function whose memory a pointer, a view or a part shows; ``None`` where nobody knows which
-    one it is, as of pointers that a run selects."""
+    """Returns the argument of the function whose memory a pointer, a view or a part shows; ``None`` where nobody knows
+    which one it is, as of pointers that a run selects."""
     while isinstance(value.type, MEMORY):
         owner = value.owner
         if not isinstance(owner, Operation):
@@ -41,12 +41,12 @@ def array_of(value: SSAValue) -> SSAValue | None:
 
 
 def may_share(one: SSAValue | None, other: SSAValue | None) -> bool:
-    """Whether two results of :func:`array_of` may be the same memory."""
+    """Returns whether two results of :func:`array_of` may be the same memory."""
     return one is None or other is None or one is other
 
 
 def is_at_same_place(one: PartitionViewOp, other: PartitionViewOp) -> bool:
-    """Whether two parts of the views of different arguments would be the same bytes if these were one array."""
+    """Returns whether two parts of the views of different arguments would be the same bytes if these were one array."""
     sums = AffineAnalysis()
     views = [part.source.owner for part in (one, other)]
     first, second = views
@@ -59,7 +59,7 @@ def is_at_same_place(one: PartitionViewOp, other: PartitionViewOp) -> bool:
 
 
 def apart_remark(rule: Rule, what: str, arguments: Iterable[SSAValue], op: Operation) -> Diagnostic:
-    """The remark that ``what`` is right because two arguments of a function count as different memory."""
+    """Returns the remark that ``what`` is right because two arguments of a function count as different memory."""
     first, second = sorted(arguments, key=lambda value: value.index)  # pyright: ignore
     names = f"{label_of(first, 'an argument')} and {label_of(second, 'another one')}"
     message = f"{what} is right only where {names} are different memory, as arguments are"
@@ -67,8 +67,8 @@ def apart_remark(rule: Rule, what: str, arguments: Iterable[SSAValue], op: Opera
 
 
 def has_own_elements(part: PartitionViewOp) -> bool:
-    """Whether elements of a view with different indices have addresses of their own, by the sizes and strides that are
-    constant."""
+    """Returns whether elements of a view with different indices have addresses of their own, by the sizes and strides
+    that are constant."""
     view, sums = part.source.owner, AffineAnalysis()
     if not isinstance(view, MakeTensorViewOp):
         return True

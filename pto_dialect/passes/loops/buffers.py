@@ -87,8 +87,8 @@ class DoubleBufferPass(PtoPass):
 
 
 def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
-    """The loop whose iterations may have a tile each; else the reason why they may not. ``None`` for tiles with which
-    nothing could overlap: they have an address, no loop writes them, or only one pipe uses them."""
+    """Returns the loop whose iterations may have a tile each; else the reason why they may not. ``None`` for tiles with
+    which nothing could overlap: they have an address, no loop writes them, or only one pipe uses them."""
     type_, users = tile.result.type, users_of(tile.result)
     assert isinstance(type_, TileBufType)
     pipes = {form_of(op, arch).pipe if isinstance(op, PtoOp) else Pipe.S for op in _through_shapes(users)}
@@ -112,7 +112,7 @@ def loop_of(tile: AllocTileOp, arch: str) -> ForOp | str | None:
 
 
 def _through_shapes(users: list[Operation]) -> list[Operation]:
-    """The users of a tile and of its other shapes, which are handles only."""
+    """Returns the users of a tile and of its other shapes, which are handles only."""
     found: list[Operation] = []
     for op in users:
         shaped = isinstance(op, TReshapeOp)
@@ -121,7 +121,7 @@ def _through_shapes(users: list[Operation]) -> list[Operation]:
 
 
 def _writes(op: Operation, handles: set[SSAValue]) -> bool:
-    """Whether an operation writes what one of ``handles`` shows, as far as anyone knows."""
+    """Returns whether an operation writes what one of ``handles`` shows, as far as anyone knows."""
     if not isinstance(op, PtoOp):
         return True
     spec, groups = op_spec(type(op)), operand_groups(op)
@@ -153,24 +153,24 @@ def _split(tile: AllocTileOp) -> None:
 
 
 def touches_memory(op: Operation) -> bool:
-    """Whether an operation gives no handle for the tiles that it works on."""
+    """Returns whether an operation gives no handle for the tiles that it works on."""
     return isinstance(op, PtoOp) and not any(isinstance(result.type, MEMORY) for result in op.results)
 
 
 def _sets_sizes(users: list[Operation]) -> bool:
-    """Whether the valid sizes of a tile are those that some operation has set last."""
+    """Returns whether the valid sizes of a tile are those that some operation has set last."""
     return any(isinstance(op, PtoOp) and op_spec(type(op)).state_writes for op in users)
 
 
 def _innermost(tile: AllocTileOp, users: list[Operation]) -> ForOp | None:
-    """The innermost loop, inside of the block of a tile, with all its uses."""
+    """Returns the innermost loop, inside of the block of a tile, with all its uses."""
     around = [_loops(op, tile.parent) for op in users]
     common = [loop for loop in around[0] if all(loop in loops for loops in around)]
     return common[0] if common else None
 
 
 def _loops(op: Operation, block: Block | None) -> list[ForOp]:
-    """The enclosing loops of ``op`` inside ``block``, or inside a block beside it, innermost first."""
+    """Returns the enclosing loops of ``op`` inside ``block``, or inside a block beside it, innermost first."""
     loops: list[ForOp] = []
     region = block.parent if block is not None else None
     inner = op
@@ -184,8 +184,8 @@ def _loops(op: Operation, block: Block | None) -> list[ForOp]:
 
 
 def is_written_first(tile: SSAValue, block: Block) -> bool:
-    """Whether the first operation of a block that uses a tile, or a part of it, writes all of it and reads nothing of
-    it."""
+    """Returns whether the first operation of a block that uses a tile, or a part of it, writes all of it and reads
+    nothing of it."""
     users = {*users_of(tile)}
     for op in block.ops:
         if op in users:
@@ -199,7 +199,7 @@ def is_written_first(tile: SSAValue, block: Block) -> bool:
 
 
 def _slot(loop: ForOp, count: int) -> SSAValue:
-    """The number of the iteration modulo ``count``, written at the beginning of the loop."""
+    """Returns the number of the iteration modulo ``count``, written at the beginning of the loop."""
     block = loop.body.block
     first = block.first_op
     assert first is not None

@@ -82,7 +82,7 @@ class _Queues:
                 found.setdefault(_queue(op), []).append(op)
 
     def other_end(self, op: Operation) -> Operation:
-        """The only transfer on the other end of the queue of ``op``, which is the only one on its own."""
+        """Returns the only transfer on the other end of the queue of ``op``, which is the only one on its own."""
         action = action_of(op)
         others = [one for one in self.transfers[_queue(op)] if one is not op]
         if action is None or action.core is None or len(others) != 1 or not (is_push(others[0]) or is_pop(others[0])):
@@ -144,7 +144,7 @@ def _put(ops: Iterable[Operation], point: InsertPoint, near: Operation) -> None:
 
 
 def _delay_of(loop: ForOp, queues: _Queues) -> _Delay | None:
-    """What a loop may delay; ``None`` where no iteration pops something after a push."""
+    """Returns what a loop may delay; ``None`` where no iteration pops something after a push."""
     ops = list(loop.body.block.ops)
     pushes = [number for number, op in enumerate(ops) if is_push(op)]
     pop = next((number for number, op in enumerate(ops) if is_pop(op) and pushes and number > pushes[0]), None)
@@ -188,7 +188,7 @@ def _check_pushes(late: Sequence[Operation], first: Sequence[Operation], queues:
 
 
 def _late(ops: Sequence[Operation]) -> list[Operation]:
-    """The first operation and those that have to follow it."""
+    """Returns the first operation and those that have to follow it."""
     late = [ops[0]]
     for op in ops[1:]:
         if any(_follows(one, op) for one in late):
@@ -197,7 +197,7 @@ def _late(ops: Sequence[Operation]) -> list[Operation]:
 
 
 def _follows(one: Operation, other: Operation) -> bool:
-    """Whether ``other``, which follows ``one``, has to."""
+    """Returns whether ``other``, which follows ``one``, has to."""
     if any(value in one.results for inner in walk(other) for value in inner.operands):
         return True
     queues = [{_queue(op) for op in walk(each) if _transfers(op)} for each in (one, other)]
@@ -231,7 +231,7 @@ def _check_late(late: Sequence[Operation], ops: Sequence[Operation], last: int) 
 
 
 def _sets_state(op: PtoOp) -> bool:
-    """Whether an operation changes more than tiles and its queue."""
+    """Returns whether an operation changes more than tiles and its queue."""
     return not _transfers(op) and bool(op_spec(type(op)).state_writes)
 
 
@@ -262,8 +262,8 @@ def _touched(op: Operation) -> _Touched:
 
 
 def _root(value: SSAValue, op: Operation) -> object:
-    """The allocation or the pop that a tile comes from. Raises :class:`NotDelayedError` where nobody knows what else
-    has its bytes."""
+    """Returns the allocation or the pop that a tile comes from. Raises :class:`NotDelayedError` where nobody knows what
+    else has its bytes."""
     while isinstance(value.owner, TReshapeOp):
         value = value.owner.src
     owner = value.owner

@@ -29,9 +29,9 @@ _GLOBAL = (Pipe.MTE2, Pipe.MTE3, Pipe.FIX)
 def slots_that_fit(
     function: Operation, loops: Mapping[AllocTileOp, Operation], count: int, target: str | None
 ) -> dict[AllocTileOp, int]:
-    """How many slots each tile gets in its loop: ``count``, or fewer where the slots of all do not fit, first for tiles
-    that gain least. Where the memory is too small for one slot of each, or nobody knows what is needed at one time, it
-    is ``count``: fewer would not make the program fit."""
+    """Returns how many slots each tile gets in its loop: ``count``, or fewer where the slots of all do not fit, first
+    for tiles that gain least. Where the memory is too small for one slot of each, or nobody knows what is needed at one
+    time, it is ``count``: fewer would not make the program fit."""
     slots = dict.fromkeys(loops, count)
     profile = profile_of(function, target)
     try:
@@ -65,8 +65,8 @@ def slots_that_fit(
 
 
 def _gain(tile: AllocTileOp, loop: Operation, arch: str) -> tuple[int, bool, int]:
-    """A number to compare what slots bring: the work from the first to the last use of a tile in an iteration. With
-    one slot the next iteration begins all of it afterwards, with two it may begin before."""
+    """Returns a number to compare what slots bring: the work from the first to the last use of a tile in an iteration.
+    With one slot the next iteration begins all of it afterwards, with two it may begin before."""
     users = {*users_of(tile.result)}
     work = since = 0
     loaded = False

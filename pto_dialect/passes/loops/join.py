@@ -82,12 +82,12 @@ Both = tuple[Transfer, Transfer]
 
 
 def has_joinable(function: Operation) -> bool:
-    """Whether :class:`JoinTransfersPass` would change a function."""
+    """Returns whether :class:`JoinTransfersPass` would change a function."""
     return next(_joinable(function), None) is not None
 
 
 def _joinable(function: Operation) -> Iterator[tuple[Tiles, list[Both]]]:
-    """Pairs of tiles with all their transfers, each with that of the other tile."""
+    """Yields the pairs of tiles with all their transfers, each with that of the other tile."""
     sums = AffineAnalysis()
     found: dict[Tiles, list[Both]] = {}
     for op in walk(function):
@@ -105,8 +105,8 @@ def _joinable(function: Operation) -> Iterator[tuple[Tiles, list[Both]]]:
 
 
 def _transfer(op: Operation) -> Transfer | None:
-    """What an operation moves, if that is all of a tile without address, in rows, from or to a part of a view of the
-    same rows and columns."""
+    """Returns what an operation moves, if that is all of a tile without address, in rows, from or to a part of a view
+    of the same rows and columns."""
     if not isinstance(op, (TLoadOp, TStoreOp)) or len(op.operands) != 2 or op.results:
         return None
     shown, value = (op.src, op.dst) if isinstance(op, TLoadOp) else (op.dst, op.src)
@@ -126,7 +126,7 @@ def _transfer(op: Operation) -> Transfer | None:
 
 
 def _covers(part: PartitionViewOp, tile: TileBufType) -> bool:
-    """Whether a part has the rows and columns of a tile; a load of fewer leaves the others of the tile open."""
+    """Returns whether a part has the rows and columns of a tile; a load of fewer leaves the others of the tile open."""
     *heights, width = (constant_of(size) for size in part.sizes)
     numbers = [number for number in heights if isinstance(number, int)]
     return len(numbers) == len(heights) and (prod(numbers), width) == (tile.rows, tile.cols)
@@ -147,13 +147,13 @@ def _following(first: Transfer) -> Iterator[Transfer]:
 
 
 def _attributes(op: Operation) -> dict[str, object]:
-    """Everything that is stated about a transfer beside its operands."""
+    """Returns everything that is stated about a transfer beside its operands."""
     sizes = ("operandSegmentSizes", "resultSegmentSizes")
     return {name: value for name, value in {**op.attributes, **op.properties}.items() if name not in sizes}
 
 
 def _are_neighbours(left: PartitionViewOp, right: PartitionViewOp, sums: AffineAnalysis) -> bool:
-    """Whether the columns of one part follow those of another in the same rows, which share no element."""
+    """Returns whether the columns of one part follow those of another in the same rows, which share no element."""
     *rows, first = (sums.expression_of(offset) for offset in left.offsets)
     *others, second = (sums.expression_of(offset) for offset in right.offsets)
     *heights, width = (constant_of(size) for size in left.sizes)
@@ -176,7 +176,7 @@ def _are_neighbours(left: PartitionViewOp, right: PartitionViewOp, sums: AffineA
 
 
 def _fit(tiles: Tiles) -> bool:
-    """Whether two tiles may become columns of one."""
+    """Returns whether two tiles may become columns of one."""
     left, right = (tile.result.type for tile in tiles)
     assert isinstance(left, TileBufType)
     assert isinstance(right, TileBufType)
@@ -186,7 +186,7 @@ def _fit(tiles: Tiles) -> bool:
 
 
 def _may_be_part(tile: AllocTileOp, transfers: set[Operation]) -> bool:
-    """Whether all that uses a tile beside ``transfers`` takes parts of tiles too."""
+    """Returns whether all that uses a tile beside ``transfers`` takes parts of tiles too."""
     return all(
         user in transfers or (isinstance(user, PtoOp) and works_row_by_row(user)) for user in users_of(tile.result)
     )

@@ -48,7 +48,7 @@ class Definitions:
         self._forward(entry, {buffer: {None: None} for buffer in buffers})
 
     def only(self, op: Operation, buffer: SSAValue) -> Operation | None:
-        """The unique definition of ``buffer`` that must reach ``op``.
+        """Returns the unique definition of ``buffer`` that must reach ``op``.
 
         No other operation writes the buffer in between. All loops around the definition enclose ``op``, and it comes
         first in their bodies, so both are in the same iteration.
@@ -57,8 +57,8 @@ class Definitions:
         return last[0] if len(last) == 1 else None
 
     def ends(self, op: Operation, buffer: SSAValue) -> list[Operation | None]:
-        """The operations that may have written ``buffer`` last when ``op`` runs, ``None`` for none of them and where
-        ``op`` never runs."""
+        """Returns the operations that may have written ``buffer`` last when ``op`` runs, ``None`` for none of them and
+        where ``op`` never runs."""
         last = self._before.get(op, {}).get(buffer, {None: None})
         return list(last)
 
@@ -150,7 +150,7 @@ class Copy:
     """Operands that are kept, by the operation that wrote them and their buffer."""
 
     def buffer(self, like: SSAValue) -> SSAValue:
-        """Another buffer of the type of ``like``, allocated after it."""
+        """Returns another buffer of the type of ``like``, allocated after it."""
         if like not in self.last.buffers:
             raise _NoCopyError
         op = like.owner
@@ -210,7 +210,7 @@ def _chained(copy: Copy, op: Operation, start: SSAValue, keep: bool) -> SSAValue
 
 
 def _operand(copy: Copy, product: Operation, value: SSAValue, op: Operation, keep: bool) -> SSAValue:
-    """What holds an operand of ``product`` when ``op`` runs."""
+    """Returns what holds an operand of ``product`` when ``op`` runs."""
     if not isinstance(value.type, TileBufType):
         return value
     if value not in copy.last.buffers:
@@ -229,7 +229,7 @@ def _operand(copy: Copy, product: Operation, value: SSAValue, op: Operation, kee
 
 
 def _fills(op: Operation, buffer: SSAValue) -> bool:
-    """Whether ``op`` writes all that others read of a tile."""
+    """Returns whether ``op`` writes all that others read of a tile."""
     if not isinstance(op, TMovOp):
         return isinstance(op, TExtractOp)
     one, other = op.src.type, buffer.type
@@ -273,12 +273,12 @@ def _mirrored(copy: Copy, op: Operation, start: SSAValue, above: tuple[Operation
 
 
 def _sum_before(op: Operation) -> SSAValue | None:
-    """The accumulator operand of a product; raises :class:`_NoCopyError` for other operations."""
+    """Returns the accumulator operand of a product; raises :class:`_NoCopyError` for other operations."""
     if not isinstance(op, PhasedProductOp):
         raise _NoCopyError
     return accumulator_of(op)
 
 
 def _factors(op: Operation) -> list[SSAValue]:
-    """The operands of a product but for sums."""
+    """Returns the operands of a product but for sums."""
     return [value for value in op.operands if value is not find(op, "dst") and value is not accumulator_of(op)]

@@ -70,13 +70,13 @@ class Share(NamedTuple):
     parts: SSAValue
 
     def part(self, turn: SSAValue, point: InsertPoint, near: Operation) -> SSAValue:
-        """The number of the part that a block computes in iteration ``turn``."""
+        """Returns the number of the part that a block computes in iteration ``turn``."""
         before = put(MuliOp(turn, self.blocks), point, near).results[0]
         return put(AddiOp(before, self.block), point, near).results[0]
 
 
 def share_of(total: SSAValue, zero: SSAValue, near: Operation) -> Share:
-    """The share of a block in ``total`` parts, computed before ``near``."""
+    """Returns the share of a block in ``total`` parts, computed before ``near``."""
     point = InsertPoint.before(near)
 
     def value(op: Operation, name: str = "") -> SSAValue:

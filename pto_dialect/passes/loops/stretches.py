@@ -34,24 +34,24 @@ class NotTiledError(ObstacleError):
 
 
 def works_row_by_row(op: PtoOp) -> bool:
-    """Whether the rows of an operation do not depend on each other."""
+    """Returns whether the rows of an operation do not depend on each other."""
     return row_of(op) is not None or isinstance(op, TCvtOp) or ROWS.get(op.name) is not None
 
 
 def _works_by_element(op: PtoOp) -> bool:
-    """Whether the elements of an operation do not depend on each other."""
+    """Returns whether the elements of an operation do not depend on each other."""
     row = row_of(op)
     return isinstance(op, TCvtOp) or (row is not None and not row.spread and not row.column)
 
 
 def once_for_all_rows(op: PtoOp, value: SSAValue) -> bool:
-    """Whether a tile has one row that serves all rows."""
+    """Returns whether a tile has one row that serves all rows."""
     row = row_of(op)
     return row is not None and bool(row.spread) and value in operand_groups(op)[row.spread]
 
 
 def column_of(value: SSAValue) -> SSAValue | None:
-    """The column of values for rows that a tile shows as one row."""
+    """Returns the column of values for rows that a tile shows as one row."""
     if not isinstance(value.owner, TReshapeOp):
         return None
     source, shown, column = value.owner.src, value.type, value.owner.src.type
@@ -65,7 +65,7 @@ def column_of(value: SSAValue) -> SSAValue | None:
 
 
 def rows_of(value: SSAValue) -> int:
-    """The rows of a vector tile, or of the column that it shows; 0 for others."""
+    """Returns the rows of a vector tile, or of the column that it shows; 0 for others."""
     column = column_of(value)
     kind = value.type if column is None else column.type
     return kind.valid_rows if isinstance(kind, TileBufType) and kind.loc == "vec" else 0
@@ -92,14 +92,14 @@ def stretches(module: ModuleOp, rows: int) -> Iterator[Stretch]:
 
 
 def _height(op: Operation, rows: int) -> int:
-    """The rows of the tallest vector tile among the operands, if they are more than ``rows``."""
+    """Returns the rows of the tallest vector tile among the operands, if they are more than ``rows``."""
     if not isinstance(op, PtoOp) or is_handle(op):
         return 0
     return max((height for value in op.operands if (height := rows_of(value)) > rows), default=0)
 
 
 def _may_come_before(op: Operation, ops: list[Operation]) -> bool:
-    """Whether operations compute the same if ``op``, which follows them, precedes them."""
+    """Returns whether operations compute the same if ``op``, which follows them, precedes them."""
     if not isinstance(op, PtoOp) or any(isinstance(one, TStoreOp) for one in ops):
         return False
     if not isinstance(op, TLoadOp) and not works_row_by_row(op):
@@ -110,7 +110,7 @@ def _may_come_before(op: Operation, ops: list[Operation]) -> bool:
 
 
 def _allocated(value: SSAValue) -> AllocTileOp | None:
-    """The allocation of a tile whose bytes nothing else has, if that is known."""
+    """Returns the allocation of a tile whose bytes nothing else has, if that is known."""
     while isinstance(value.owner, TReshapeOp):
         value = value.owner.src
     return value.owner if isinstance(value.owner, AllocTileOp) and value.owner.addr is None else None
@@ -212,7 +212,7 @@ class Stretch:
 
 
 def flat(kind: TileBufType, rows: int) -> TileBufType:
-    """The type of ``rows`` rows of a tile; columns have whole blocks of 32 bytes."""
+    """Returns the type of ``rows`` rows of a tile; columns have whole blocks of 32 bytes."""
     whole = rows
     if kind.blayout == "col_major":
         unit = ROW_BYTES // bytes_of(kind.element)
@@ -222,7 +222,7 @@ def flat(kind: TileBufType, rows: int) -> TileBufType:
 
 
 def turned(kind: TileBufType, column: TileBufType) -> TileBufType:
-    """The type of a row that shows a column; ``kind`` is that of another one."""
+    """Returns the type of a row that shows a column; ``kind`` is that of another one."""
     layout = {name: getattr(kind, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")}
     valid = (column.valid_cols, column.valid_rows)
     return TileBufType(kind.loc, column.cols, column.rows, kind.element, valid, **layout)

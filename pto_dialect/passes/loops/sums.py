@@ -88,7 +88,7 @@ class InPlace:
 
 
 def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
-    """The accumulator operand and the result of a product, where both are supported and of equal type."""
+    """Returns the accumulator operand and the result of a product, where both are supported and of equal type."""
     start, dst = accumulator_of(op), find(op, "dst")
     if start not in webs.buffers or dst not in webs.buffers:
         return None
@@ -101,18 +101,18 @@ def _values(webs: Webs, op: Operation) -> tuple[Write, Write] | None:
 
 
 def accumulator_of(op: Operation) -> SSAValue | None:
-    """The accumulator operand of a product; ``None`` for any other operation."""
+    """Returns the accumulator operand of a product; ``None`` for any other operation."""
     return find(op, "acc_in" if isinstance(op, AccumulatingProductOp) else "c_in") if isinstance(op, SUMS) else None
 
 
 def is_in_place(op: Operation) -> bool:
-    """Whether a product writes the sum where it was."""
+    """Returns whether a product writes the sum where it was."""
     return accumulator_of(op) is find(op, "dst")
 
 
 def is_supported(op: AllocTileOp, *places: str) -> bool:
-    """Whether a tile lies in one of some memories, has no address yet and sizes that are stated, and no handle shows a
-    part of it."""
+    """Returns whether a tile lies in one of some memories, has no address yet and sizes that are stated, and no handle
+    shows a part of it."""
     type_ = op.result.type
     assert isinstance(type_, TileBufType)
     if type_.loc not in places or op.addr is not None:

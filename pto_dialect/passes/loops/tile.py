@@ -146,7 +146,7 @@ def _copies(stretch: Stretch, rows: int, size: SSAValue, first: SSAValue, point:
 def _part(
     part: PartitionViewOp, rows: int, size: SSAValue, first: SSAValue, point: InsertPoint, like: Operation
 ) -> SSAValue:
-    """The part of a view that ``rows`` rows from ``first`` on are."""
+    """Returns the part of a view that ``rows`` rows from ``first`` on are."""
     offsets, sizes = list(part.offsets), list(part.sizes)
     zero = constant_of(offsets[-2]) == 0
     offsets[-2] = first if zero else put(AddiOp(offsets[-2], first), point, like).results[0]

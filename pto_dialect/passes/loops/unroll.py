@@ -97,7 +97,7 @@ def _unroll(loop: ForOp, factor: int) -> None:
 
 
 def _middle(loop: ForOp, numbers: _Numbers, factor: int, wide: SSAValue, trips: int | None) -> SSAValue:
-    """Where the wide iterations end."""
+    """Returns where the wide iterations end."""
     first, step = constant_of(loop.lb), constant_of(loop.step)
     if trips is not None:
         assert isinstance(first, int)

@@ -54,7 +54,7 @@ class Webs:
     # ------------------------------------------------------------ values
 
     def value(self, write: Write) -> Write:
-        """The write that stands for the value of ``write``."""
+        """Returns the write that stands for the value of ``write``."""
         while (above := self._above.get(write)) is not None:
             write = above
         return write
@@ -68,7 +68,7 @@ class Webs:
         return one
 
     def together(self, one: Write, other: Write) -> bool:
-        """Whether two values are needed at one time."""
+        """Returns whether two values are needed at one time."""
         one, other = self.value(one), self.value(other)
         return any(
             self.value(apart) == second
@@ -77,13 +77,13 @@ class Webs:
         )
 
     def held_before(self) -> set[Write]:
-        """The values that a buffer may have had before all writes."""
+        """Returns the values that a buffer may have had before all writes."""
         return {self.value(Write(None, buffer)) for buffer in self.buffers}
 
     # ------------------------------------------------------------ uses
 
     def _uses(self, op: Operation) -> Iterable[tuple[int, SSAValue, bool, bool]]:
-        """Operands that are buffers: number, buffer, whether it is read, whether it is written."""
+        """Yields the operands that are buffers: number, buffer, whether it is read, whether it is written."""
         if self.buffers.isdisjoint(op.operands):
             return
         assert isinstance(op, PtoOp)
@@ -112,7 +112,7 @@ class Webs:
         return state
 
     def _backward(self, block: Block, live: frozenset[Write]) -> frozenset[Write]:
-        """The live-in buffers of a block with ``live`` live-out."""
+        """Returns the live-in buffers of a block with ``live`` live-out."""
         for op in reversed(list(block.ops)):
             live = self._before(op, live)
             uses = list(self._uses(op))
@@ -142,7 +142,7 @@ class Webs:
 
 
 def blocks_of(op: Operation) -> list[Block]:
-    """The blocks of an operation that runs each of them once, of a loop that runs or of a branch."""
+    """Returns the blocks of an operation that runs each of them once, of a loop that runs or of a branch."""
     blocks = [block for region in op.regions for block in region.blocks]
     if isinstance(op, ForOp) and never_runs(op):
         return []
@@ -155,8 +155,8 @@ def blocks_of(op: Operation) -> list[Block]:
 def transfer(
     op: Operation, known: _Known, forward: Callable[[Block, _Known], _Known], merged: Callable[[_Known, _Known], _Known]
 ) -> _Known:
-    """The dataflow facts after ``op``, where ``known`` holds before it: ``forward`` is the transfer function of a
-    block, and ``merged`` the meet of two paths. Loops are iterated to a fixpoint."""
+    """Returns the dataflow facts after ``op``, where ``known`` holds before it: ``forward`` is the transfer function of
+    a block, and ``merged`` the meet of two paths. Loops are iterated to a fixpoint."""
     blocks = blocks_of(op)
     if isinstance(op, ForOp) and blocks:
         while True:

@@ -38,7 +38,7 @@ class Conversion:
     table: bool = False
 
     def quantiser(self, writer: Writer, column: Number) -> SSAValue | None:
-        """The payload of ``pre_quant`` for the columns from ``column`` on."""
+        """Returns the payload of ``pre_quant`` for the columns from ``column`` on."""
         if not self.table:
             return self.payload
         assert self.payload is not None
@@ -51,8 +51,8 @@ class Conversion:
 
 
 def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: Attribute) -> Conversion:
-    """The clauses that the operation requires, from accumulators of type ``source`` to elements of ``target``. Raises
-    :class:`NotLoweredError`."""
+    """Returns the clauses that the operation requires, from accumulators of type ``source`` to elements of ``target``.
+    Raises :class:`NotLoweredError`."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
     conversion = Conversion()
@@ -91,7 +91,7 @@ def conversion_of(writer: Writer, profile: Profile, source: Attribute, target: A
 
 
 def _scalar(writer: Writer, entry: SSAValue, target: str) -> SSAValue:
-    """The scale of an entry for all channels as an f32, as far as its bits count."""
+    """Returns the scale of an entry for all channels as an f32, as far as its bits count."""
     bits = constant_bits(entry)
     if bits is not None:
         signed = target in ("i8", "si8")

@@ -131,7 +131,7 @@ def _whole(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
 
 
 def _order(writer: Writer, line: Step, element: Step) -> tuple[str, Number]:
-    """The mode of the load and the distance of lines of the source, in elements."""
+    """Returns the mode of the load and the distance of lines of the source, in elements."""
     if element.size == 1 or element.stride == 1:
         return "nd2nz", element.size if line.size == 1 else line.stride
     if line.size == 1 or line.stride == 1:
@@ -187,7 +187,7 @@ def move_operand(writer: Writer, source: Tile, dst: Tile, row: Number, col: Numb
 
 
 def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Number, turned: bool) -> tuple[Number, ...]:
-    """The extents of a load of a whole operand from its beginning, or of a window of fractals.
+    """Returns the extents of a load of a whole operand from its beginning, or of a window of fractals.
 
     ``down`` and ``across`` are what is read of the image of the source.
     """

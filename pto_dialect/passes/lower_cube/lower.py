@@ -30,7 +30,7 @@ class LowerCubePass(InstructionPass):
     unsupported: ClassVar[Rule] = NOT_LOWERED
 
     def owns(self, op: Operation) -> bool:
-        """Whether ``op`` is a tile operation of the cube core."""
+        """Returns whether ``op`` is a tile operation of the cube core."""
         return is_cube(op)
 
     def lower(self, op: Operation, function: Function) -> NotLoweredError | None:

@@ -79,7 +79,7 @@ def _is_same_location(writer: Writer, one: Tile, other: Tile) -> bool:
 
 
 def _address(pointer: SSAValue) -> object:
-    """What tells the addresses of tiles apart: the number or value that a pointer was made from."""
+    """Returns what tells the addresses of tiles apart: the number or value that a pointer was made from."""
     made = pointer.owner
     operand = shown(made) if isinstance(made, PtoOp) else pointer
     number = constant_of(operand)
@@ -140,7 +140,7 @@ class Product:
         writer.repeat(n_count, columns)
 
     def _fits(self, size: Number, rows: int) -> bool:
-        """Whether ``size`` rounded up to whole blocks must be ``rows``."""
+        """Returns whether ``size`` rounded up to whole blocks must be ``rows``."""
         if isinstance(size, int):
             return -(-size // FRACTAL_ROWS) * FRACTAL_ROWS == rows
         return rows == FRACTAL_ROWS

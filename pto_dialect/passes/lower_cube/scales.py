@@ -29,17 +29,18 @@ _LAYOUTS = {"left": "mx_a_zz", "right": "mx_b_nn"}
 
 
 def holds_scales(type_: Attribute) -> TypeGuard[TileBufType]:
-    """Whether a tile holds scales in their blocks, or as the list of a single row."""
+    """Returns whether a tile holds scales in their blocks, or as the list of a single row."""
     return isinstance(type_, TileBufType) and type_.fractal == ROW_BYTES and element_name(type_.element) == "f8E8M0"
 
 
 def operand_side(type_: TileBufType) -> str:
-    """``left`` or ``right``: the operand whose scales a tile holds."""
+    """Returns ``left`` or ``right``: the operand whose scales a tile holds."""
     return mx_scale_side(type_.blayout)
 
 
 def _extent(type_: TileBufType) -> tuple[int, int]:
-    """Rows of the operand, or columns of a right one, and groups of a tile of scales that is valid throughout."""
+    """Returns the rows of the operand, or columns of a right one, and groups of a tile of scales that is valid
+    throughout."""
     return (type_.rows, type_.cols) if operand_side(type_) == "left" else (type_.cols, type_.rows)
 
 
@@ -49,7 +50,7 @@ def _whole(writer: Writer, type_: TileBufType) -> None:
 
 
 def address_of_scales(writer: Writer, value: SSAValue) -> int:
-    """The byte address of a tile of scales beside L0A or L0B. Raises :class:`NotLoweredError`."""
+    """Returns the byte address of a tile of scales beside L0A or L0B. Raises :class:`NotLoweredError`."""
     op, owner = writer.anchor, value.owner
     address = constant_of(owner.addr) if isinstance(owner, AllocTileOp) and owner.addr is not None else None
     if not isinstance(address, int):
@@ -64,7 +65,7 @@ def address_of_scales(writer: Writer, value: SSAValue) -> int:
 
 
 def address_of_operand(writer: Writer, value: SSAValue) -> int | None:
-    """The byte address of a tile in L0A or L0B."""
+    """Returns the byte address of a tile in L0A or L0B."""
     pointer = Reader(writer).tile(value).pointer
     number = constant_of(pointer.owner.input) if isinstance(pointer.owner, CastptrOp) else None
     return number if isinstance(number, int) else None

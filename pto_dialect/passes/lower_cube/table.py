@@ -134,7 +134,7 @@ _CUBE = (
 
 
 def places(op: Operation) -> tuple[str, str]:
-    """The locations of source and destination of ``op``; a product has no source."""
+    """Returns the locations of source and destination of ``op``; a product has no source."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     source, dst = (next(iter(groups.get(name, ())), None) for name in ("src", "dst"))
@@ -144,10 +144,10 @@ def places(op: Operation) -> tuple[str, str]:
 
 
 def is_cube(op: Operation) -> bool:
-    """Whether ``op`` is a tile operation of the cube core."""
+    """Returns whether ``op`` is a tile operation of the cube core."""
     return isinstance(op, _CUBE) and not MATRIX_PLACES.isdisjoint(places(op))
 
 
 def row_of(op: Operation) -> Row | None:
-    """The row of a tile operation of the cube core."""
+    """Returns the row of a tile operation of the cube core."""
     return ROWS.get((op.name, *places(op)))

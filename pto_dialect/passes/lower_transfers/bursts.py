@@ -109,7 +109,7 @@ def _ends(writer: Writer, inside: str, outside: str) -> tuple[Tile, View]:
 
 
 def _copy(writer: Writer, tile: Tile, view: View, sizes: tuple[Number, Number], whole_rows: bool) -> Copy:
-    """What goes where. With ``whole_rows`` each row of the tile is a burst of its own."""
+    """Returns what goes where. With ``whole_rows`` each row of the tile is a burst of its own."""
     lines = lines_of(writer, tile, *sizes)
     repetitions: list[Repetition] = []
     for outside, inside, size in ((view.rows, lines.rows, sizes[0]), (view.cols, lines.cols, sizes[1])):
@@ -139,7 +139,7 @@ def _check_count(writer: Writer, steps: tuple[Step, ...], size: Number) -> None:
 
 
 def _burst(writer: Writer, repetitions: list[Repetition], whole_rows: bool) -> tuple[Number, list[Repetition]]:
-    """How many elements lie side by side on both sides, and what repeats them, innermost first."""
+    """Returns how many elements lie side by side on both sides, and what repeats them, innermost first."""
     burst: Number = 1
     left = repetitions[::-1]
     near = next((one for one in left if one.outside == 1 and one.inside == 1), None)
@@ -165,7 +165,7 @@ def _check_fields(writer: Writer, one: Repetition, size: int) -> None:
 def _operands(
     writer: Writer, copy: Copy, size: int, outward: bool
 ) -> dict[str, SSAValue | tuple[SSAValue, ...] | None]:
-    """Operands of a transfer of elements of ``size`` bytes, out of the unified buffer or into it."""
+    """Returns the operands of a transfer of elements of ``size`` bytes, out of the unified buffer or into it."""
     first, *loops = copy.repetitions or [Repetition(1, 0, 0)]
     outside, inside = ("dst", "src") if outward else ("src", "dst")
     return {
@@ -185,7 +185,7 @@ def _operands(
 
 
 def _pad(writer: Writer, tile: Tile, cols: Number) -> SSAValue | None:
-    """What the rest of each row is filled up with."""
+    """Returns what the rest of each row is filled up with."""
     pad = tile.type.pad
     if not pad or cols == tile.type.cols:
         return None

@@ -17,7 +17,7 @@ from pto_dialect.passes.lower_vector.registers import offset_in
 
 
 def _element_offset(writer: Writer, name: str) -> tuple[SSAValue, SSAValue]:
-    """The pointer of a tile, and the offset of the element in elements."""
+    """Returns the pointer of a tile, and the offset of the element in elements."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
     groups, reader = operand_groups(op), Reader(writer)

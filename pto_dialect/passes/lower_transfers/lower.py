@@ -44,7 +44,7 @@ class LowerTransfersPass(InstructionPass):
     unsupported: ClassVar[Rule] = NOT_LOWERED
 
     def owns(self, op: Operation) -> bool:
-        """Whether ``op`` moves elements of a tile in the unified buffer."""
+        """Returns whether ``op`` moves elements of a tile in the unified buffer."""
         side, _ = _LOWERINGS.get(op.name, ("", None))
         if not side:
             return False

@@ -29,7 +29,7 @@ class Lines(NamedTuple):
 
 
 def lines_of(writer: Writer, tile: Tile, rows: Number, cols: Number) -> Lines:
-    """The steps of ``rows`` x ``cols`` elements of a tile. Raises :class:`NotLoweredError`."""
+    """Returns the steps of ``rows`` x ``cols`` elements of a tile. Raises :class:`NotLoweredError`."""
     if tile.kind == "ND":
         return Lines((Step(rows, tile.base_type.cols),), (Step(cols, 1),))
     if tile.kind == "DN":
@@ -46,8 +46,8 @@ def lines_of(writer: Writer, tile: Tile, rows: Number, cols: Number) -> Lines:
 
 
 def paired(writer: Writer, outside: Sequence[Step], inside: Sequence[Step], size: Number) -> list[Repetition]:
-    """Both sides of one direction of ``size`` elements, outermost first. Raises :class:`NotLoweredError` where one
-    begins a new line in the midst of one of the other."""
+    """Returns both sides of one direction of ``size`` elements, outermost first. Raises :class:`NotLoweredError` where
+    one begins a new line in the midst of one of the other."""
     if len(outside) == 1 and len(inside) == 1:
         return [Repetition(size, outside[0].stride, _known(writer, inside[0].stride))]
     left = [Step(size, outside[0].stride)] if len(outside) == 1 else list(outside)
@@ -74,7 +74,7 @@ def _known(writer: Writer, stride: Number) -> int:
 
 
 def _shorter(writer: Writer, one: Number, other: Number) -> int:
-    """The shorter one of two sizes, of which one at most is known in a run only: it has more lines in it."""
+    """Returns the shorter one of two sizes, of which one at most is known in a run only: it has more lines in it."""
     known = [size for size in (one, other) if isinstance(size, int)]
     if not known:
         raise NotLoweredError(writer.anchor, "only a run knows how its view and its tile go together")
@@ -82,7 +82,7 @@ def _shorter(writer: Writer, one: Number, other: Number) -> int:
 
 
 def _rest(writer: Writer, step: Step, taken: Number) -> Step:
-    """What is left of a step when ``taken`` of its elements are one inner step."""
+    """Returns what is left of a step when ``taken`` of its elements are one inner step."""
     assert isinstance(taken, int)
     if isinstance(step.size, int) and step.size % taken:
         raise NotLoweredError(writer.anchor, "lines of its view end in the midst of lines of its tile")

@@ -63,7 +63,7 @@ def lower_conversion(writer: Writer) -> None:
 
 
 def _steps(op: PtoOp, source: Attribute, target: Attribute, backend: Backend) -> list[Step]:
-    """The conversions that compute what a ``tcvt`` does. Raises :class:`NotLoweredError`."""
+    """Returns the conversions that compute what a ``tcvt`` does. Raises :class:`NotLoweredError`."""
     names = signed_as_signless(element_name(source)), signed_as_signless(element_name(target))
     letter, saturate = _letter(op, *names, backend), _saturates(op, *names, backend)
     chain = _chain(names, target, letter, saturate)
@@ -92,7 +92,7 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
 
 
 def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
-    """The rounding; without a mode emitc makes integers of floats toward zero."""
+    """Returns the rounding; without a mode emitc makes integers of floats toward zero."""
     mode = enumerator(op, "rmode") or "RINT"
     floats = [name.startswith(("f", "bf")) for name in (source, target)]
     if mode == "NONE" and floats == [True, False] and backend == "emitc":

@@ -24,7 +24,7 @@ PARTS = ("EVEN", "ODD")
 
 
 def scaled_halves(writer: Writer, mask: SSAValue, value: SSAValue, factor: SSAValue) -> SSAValue:
-    """The lanes of a register of f16 times a number of f32, rounded to f32 and then to f16."""
+    """Returns the lanes of a register of f16 times a number of f32, rounded to f32 and then to f16."""
     del mask  # Lanes that are not active are not stored.
     halves, floats, bits = (Registers(writer, element) for element in (f16, f32, IntegerType(16)))
     all_halves, all_floats = halves.whole(), floats.whole()
@@ -46,8 +46,8 @@ _LOW_BITS = {"sat": StringAttr("NOSAT")}
 
 
 def quotient(writer: Writer, mask: SSAValue, a: SSAValue, b: SSAValue, zero: SSAValue, one: SSAValue) -> SSAValue:
-    """The lanes of ``a`` divided by those of ``b``, of i16 or i32, toward zero; division by 0 gives 0. ``zero`` and
-    ``one`` are registers with these numbers."""
+    """Returns the lanes of ``a`` divided by those of ``b``, of i16 or i32, toward zero; division by 0 gives 0. ``zero``
+    and ``one`` are registers with these numbers."""
     kind = a.type
     assert isinstance(kind, VRegType)
     division = Division(writer, kind, mask)
@@ -71,11 +71,11 @@ class Division:
         return self.writer.pto(cls, {"lhs": one, "rhs": other, "mask": mask or self.mask}, result=one.type)
 
     def chosen(self, one: SSAValue, other: SSAValue, mask: SSAValue) -> SSAValue:
-        """The lanes of one register where ``mask`` has them, else those of the other."""
+        """Returns the lanes of one register where ``mask`` has them, else those of the other."""
         return self.writer.pto(VSelOp, {"src0": one, "src1": other, "mask": mask}, result=one.type)
 
     def compared(self, mode: str, value: SSAValue, mask: SSAValue | None = None) -> SSAValue:
-        """The active lanes that are less than 0, or differ from it."""
+        """Returns the active lanes that are less than 0, or differ from it."""
         zero = self.writer.function.constant(0, self.element)
         groups = {"src": value, "scalar": zero, "mask": mask or self.mask}
         return self.writer.pto(VCmpsOp, groups, {"cmp_mode": StringAttr(mode)}, self.mask.type)
@@ -97,7 +97,7 @@ class Division:
         return self.chosen(self._pair(VSubOp, quotient, away), quotient, wrong)
 
     def _estimate(self, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """A quotient that is nearly right, and what is left of ``a``."""
+        """Returns a quotient that is nearly right, and what is left of ``a``."""
         left, right = (self._converted(value, self.mask, self.floats, _NEAREST) for value in (a, b))
         quotient = self._converted(self._pair(VDivOp, left, right), self.mask, self.kind, _TO_ZERO)
         return quotient, self._pair(VSubOp, a, self._pair(VMulOp, quotient, b))

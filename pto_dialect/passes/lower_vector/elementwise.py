@@ -46,7 +46,7 @@ class Step:
 
 
 def read_step(writer: Writer, op: Operation, row: Row) -> Step:
-    """The operands of an operation. Raises :class:`NotLoweredError`."""
+    """Returns the operands of an operation. Raises :class:`NotLoweredError`."""
     assert isinstance(op, PtoOp)
     groups, reader = operand_groups(op), Reader(writer, op)
     dst = reader.tile(groups["dst"][0])
@@ -93,8 +93,8 @@ def _check(reader: Reader, step: Step) -> None:
 
 
 def _is_cyclic(writer: Writer, op: Operation, tile: Tile) -> bool:
-    """Whether the columns of a row take its values one after the other: emitc does so where they have 32 bytes in rows.
-    Raises :class:`NotLoweredError` where only a run knows how many there are."""
+    """Returns whether the columns of a row take its values one after the other: emitc does so where they have 32 bytes
+    in rows. Raises :class:`NotLoweredError` where only a run knows how many there are."""
     if writer.backend != "emitc" or tile.kind != "ND":
         return False
     if not isinstance(tile.cols, int):
@@ -215,7 +215,7 @@ class Loops:
                 self.registers.store(made, step.dst.pointer, self._offset(False, step.dst, line, at), mask)
 
     def _value(self, step: Step, formula: Formula, values: dict[object, SSAValue], mask: SSAValue) -> SSAValue:
-        """The register that a formula stands for."""
+        """Returns the register that a formula stands for."""
         if formula in values:
             return values[formula]
         if not isinstance(formula, tuple):
@@ -235,7 +235,7 @@ class Loops:
         return self.writer.pto(cls, dict(zip(names, operands, strict=True)), result=kind)
 
     def _count(self, step: Step, number: SSAValue) -> SSAValue:
-        """The distance of a shift, modulo the width of the elements."""
+        """Returns the distance of a shift, modulo the width of the elements."""
         writer, last = self.writer, 8 * step.dst.bytes - 1
         known = constant_of(number)
         if isinstance(known, int):
@@ -249,7 +249,7 @@ class Loops:
         return writer.put(AndIOp(number, writer.function.constant(last, i16)))
 
     def _positive(self, step: Step, value: SSAValue, mask: SSAValue) -> SSAValue:
-        """The lanes that are more than 0."""
+        """Returns the lanes that are more than 0."""
         element = step.dst.type.element
         zero = self.writer.function.constant(0.0, element)
         operands = {"src": value, "scalar": zero, "mask": mask}

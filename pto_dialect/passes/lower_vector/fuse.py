@@ -56,7 +56,7 @@ def _follows(one: Operation, other: Operation) -> bool:
 
 
 def runs(writer: Writer, steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """The operations of a stretch, in groups that one vector function carries out."""
+    """Yields the operations of a stretch, in groups that one vector function carries out."""
     run: list[Step] = []
     for step in steps:
         if run and not (all(_go_together(writer, one, step) for one in run) and _waits(step, run)):
@@ -68,7 +68,7 @@ def runs(writer: Writer, steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 def _go_together(writer: Writer, one: Step, other: Step) -> bool:
-    """Whether registers of both may follow each other turn by turn."""
+    """Returns whether registers of both may follow each other turn by turn."""
     if one.dst.bytes != other.dst.bytes:
         return False
     if not (writer.is_equal(one.dst.rows, other.dst.rows) and writer.is_equal(one.dst.cols, other.dst.cols)):
@@ -77,7 +77,7 @@ def _go_together(writer: Writer, one: Step, other: Step) -> bool:
 
 
 def _may_follow(one: Step, other: Step) -> bool:
-    """Whether what ``one`` writes is for ``other`` the same elements or none."""
+    """Returns whether what ``one`` writes is for ``other`` the same elements or none."""
     for name, tile in {"": other.dst, **other.sources}.items():
         same = name not in other.alone and is_same_location(one.dst, tile)
         if not same and not must_be_disjoint(one.dst, tile):
@@ -86,8 +86,8 @@ def _may_follow(one: Step, other: Step) -> bool:
 
 
 def _waits(step: Step, run: Sequence[Step]) -> bool:
-    """Whether the store of ``step`` is after the loads of its location: only value dependences order loads and stores
-    of a vector function."""
+    """Returns whether the store of ``step`` is after the loads of its location: only value dependences order loads and
+    stores of a vector function."""
     needed = _needs([*run, step])[-1]
     loads = [load for number in range(len(run)) for load in _loads(run, number)]
     return all(
@@ -96,7 +96,7 @@ def _waits(step: Step, run: Sequence[Step]) -> bool:
 
 
 def _loads(run: Sequence[Step], number: int) -> list[Tile]:
-    """The sources of an operation that no operation before it has in a register."""
+    """Returns the sources of an operation that no operation before it has in a register."""
     step, before = run[number], run[:number]
     return [tile for tile in step.sources.values() if not any(is_same_location(tile, one.dst) for one in before)]
 
@@ -127,8 +127,8 @@ class Memory:
         self._whole = known and not any(map(_hides_accesses, ops)) and not calls(function)
 
     def needless(self, base: SSAValue, run: Sequence[Step]) -> bool:
-        """Whether nobody reads what a run leaves in a tile: the run writes it before it reads it and nobody else uses
-        it, and tiles that have bytes of it are written before they are read."""
+        """Returns whether nobody reads what a run leaves in a tile: the run writes it before it reads it and nobody
+        else uses it, and tiles that have bytes of it are written before they are read."""
         if not self._whole or not self._only_here(base, run):
             return False
         # What is no allocation has another use, the query of its address.
@@ -137,7 +137,7 @@ class Memory:
         return all(self._is_rewritten_after(tile, run) for tile in others)
 
     def _only_here(self, base: SSAValue, run: Sequence[Step]) -> bool:
-        """Whether only the run uses a tile, and writes it before it reads it."""
+        """Returns whether only the run uses a tile, and writes it before it reads it."""
         ops = {step.op for step in run}
         if any(use.operation not in ops for use in base.uses):
             return False
@@ -145,8 +145,8 @@ class Memory:
         return all(one.base is not base for one in first.sources.values())
 
     def _is_rewritten_after(self, tile: SSAValue, run: Sequence[Step]) -> bool:
-        """Whether all uses of a tile are next to the run, and it is written first, both in the same block and after the
-        run."""
+        """Returns whether all uses of a tile are next to the run, and it is written first, both in the same block and
+        after the run."""
         last = run[-1].op
         uses = {use.operation for use in tile.uses if use.operation in self._order}
         if any(op.parent is not last.parent for op in uses):
@@ -157,12 +157,12 @@ class Memory:
 
 
 def _hides_accesses(op: Operation) -> bool:
-    """Whether memory is reached through numbers."""
+    """Returns whether memory is reached through numbers."""
     return isinstance(op, (CastptrOp, InttoptrOp, PointerCastOp))
 
 
 def _only_writes(op: Operation, tile: SSAValue) -> bool:
-    """Whether ``op`` writes all that counts of a tile, and reads nothing of it."""
+    """Returns whether ``op`` writes all that counts of a tile, and reads nothing of it."""
     if not isinstance(op, PtoOp) or not fills(op, tile) or not shows_all(tile):
         return False
     groups = operand_groups(op)
@@ -170,7 +170,8 @@ def _only_writes(op: Operation, tile: SSAValue) -> bool:
 
 
 def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
-    """The same operations; results that are written again, and those that nobody else reads, stay in registers."""
+    """Returns the same operations; results that are written again, and those that nobody else reads, stay in
+    registers."""
     if len(run) == 1:
         return list(run)
     needless = {base: memory.needless(base, run) for base in dict.fromkeys(step.dst.base for step in run)}
@@ -182,7 +183,7 @@ def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
 
 
 def _needed(run: Sequence[Step]) -> list[Step]:
-    """The operations whose results go to memory, and those whose results they need."""
+    """Returns the operations whose results go to memory, and those whose results they need."""
     needed: list[Step] = []
     for step in reversed(run):
         reader = next((one for one in reversed(needed) if _accesses(one, step.dst)), None)
@@ -193,5 +194,5 @@ def _needed(run: Sequence[Step]) -> list[Step]:
 
 
 def _accesses(step: Step, target: Tile) -> bool:
-    """Whether an operation reads or writes a location."""
+    """Returns whether an operation reads or writes a location."""
     return any(is_same_location(tile, target) for tile in (step.dst, *step.sources.values()))

@@ -60,7 +60,7 @@ class Elements:
         self._ramps[step] = ramp
 
     def every(self, step: int, row: Number, col: Number, mask: SSAValue) -> SSAValue:
-        """Positions that are ``step`` elements apart, from (row, col) of the tile on."""
+        """Returns the positions that are ``step`` elements apart, from (row, col) of the tile on."""
         ramp, start = self._ramps[step], offset_in(self.writer, self.tile, row, col)
         if start == 0:
             return ramp
@@ -68,7 +68,7 @@ class Elements:
         return self.writer.pto(VAddsOp, groups, result=self.registers.type)
 
     def read(self, positions: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:
-        """Positions of elements that a row of another tile holds, as wide as the elements."""
+        """Returns the positions of elements that a row of another tile holds, as wide as the elements."""
         own = Registers(self.writer, positions.type.element)
         value = own.row(positions, line, at, left)
         if positions.bytes == self.tile.bytes:
@@ -104,7 +104,7 @@ def _elements(writer: Writer, reader: Reader, src: Tile, dst: Tile, *positions: 
 
 
 def _opened(writer: Writer) -> tuple[PtoOp, Mapping[str, Sequence[SSAValue]], Reader]:
-    """The operation that is written, its operands by name, and who reads its tiles."""
+    """Returns the operation that is written, its operands by name, and who reads its tiles."""
     op = writer.anchor
     assert isinstance(op, PtoOp)
     return op, operand_groups(op), Reader(writer)

@@ -60,7 +60,7 @@ class PartialGroup:
         self.filler = SORT_FILLERS[self.src.element] if writer.backend == "vpto" else -inf
 
     def free_records(self, at: int) -> int:
-        """The number of records that fit in the destination after the first ``at``."""
+        """Returns the number of records that fit in the destination after the first ``at``."""
         assert isinstance(self.dst.cols, int)
         left = self.dst.cols * self.dst.bytes - at * RECORD
         if left < GROUP * RECORD and left % RECORD:
@@ -131,7 +131,7 @@ class PartialGroup:
         return self.writer.pto(VCvtOp, groups, {"part": StringAttr("EVEN")}, self.floats.type)
 
     def _words(self, line: Number, at: int) -> SSAValue:
-        """The first halves of records."""
+        """Returns the first halves of records."""
         value = self.halves.row(self.src, line, at, self.count)
         if self.halves.bytes < self.floats.bytes:
             zero = self._everywhere(0.0, self.src.type.element)
@@ -145,7 +145,8 @@ class PartialGroup:
     # ------------------------------------------------------------ ranks
 
     def _first_rank(self, scores: Scores) -> SSAValue:
-        """How many of what fills up the group come before a lane: all before a score that is less, or no number."""
+        """Returns how many of what fills up the group come before a lane: all before a score that is less, or no
+        number."""
         ramp = self.writer.pto(VCiOp, {"index": self.writer.function.constant(0, i32)}, result=self.integers.type)
         filler = self.writer.function.constant(self.filler, f32)
         after_filler = self._both(PorOp, self._compared(scores.numbers, filler, "lt", self.all), scores.nan_lanes)
@@ -153,8 +154,8 @@ class PartialGroup:
         return self._chosen(start, self._with_number(VAddsOp, ramp, -self.count), self.given)
 
     def _ranked(self, scores: Scores, line: Number, at: int, iteration: Number, rank: SSAValue) -> SSAValue:
-        """The ranks with one more score: it precedes smaller ones, and equal ones that follow it. NaN is less than all
-        numbers and equal to other NaNs."""
+        """Returns the ranks with one more score: it precedes smaller ones, and equal ones that follow it. NaN is less
+        than all numbers and equal to other NaNs."""
         writer = self.writer
         offset = offset_in(writer, self.src, line, writer.add(at, iteration))
         one = self._numbers(self.halves.spread(self.src.pointer, offset))

@@ -49,7 +49,7 @@ class LowerVectorPass(InstructionPass):
     unsupported: ClassVar[Rule] = NOT_LOWERED
 
     def owns(self, op: Operation) -> bool:
-        """Whether ``op`` is an operation on tiles of a vector core that the tables have."""
+        """Returns whether ``op`` is an operation on tiles of a vector core that the tables have."""
         if row_of(op) is not None:
             return True
         if _OTHERS.get(op.name) is None:

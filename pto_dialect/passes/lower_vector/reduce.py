@@ -109,7 +109,7 @@ class RowFunction:
         self.writer.repeat(self.dst.rows, self._line)
 
     def _without(self, mask: SSAValue, less: SSAValue) -> SSAValue:
-        """The lanes of one mask that another, a part of it, does not have."""
+        """Returns the lanes of one mask that another, a part of it, does not have."""
         kind = MaskType(f"b{8 * self.registers.bytes}")
         return self.writer.pto(PxorOp, {"src0": mask, "src1": less, "mask": self.all}, result=kind)
 
@@ -121,7 +121,7 @@ class RowFunction:
         self._store(line, writer.fold(more, total, lambda turn, before: self._next(line, turn, before)))
 
     def _next(self, line: Number, iteration: Number, total: SSAValue) -> SSAValue:
-        """The total after one more register."""
+        """Returns the total after one more register."""
         writer, registers = self.writer, self.registers
         step = registers.lanes - self.kept
         at = writer.add(writer.mul(iteration, step), step)
@@ -174,7 +174,7 @@ class NarrowSums(RowFunction):
         self._store(line, writer.pto(VBitcastOp, {"input": total}, result=self.registers.type))
 
     def _part(self, line: Number, at: Number) -> SSAValue:
-        """The sum of a register full of a row, or of what is left of it."""
+        """Returns the sum of a register full of a row, or of what is left of it."""
         left = self.writer.sub(self.src.cols, at)
         full = isinstance(left, int) and left >= self.registers.lanes
         mask = self.all if full else self.registers.first(left)

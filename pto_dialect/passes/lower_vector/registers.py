@@ -41,12 +41,12 @@ class Registers:
         self.type = VRegType(self.lanes, element)
 
     def whole(self) -> SSAValue:
-        """A mask of all lanes."""
+        """Returns a mask of all lanes."""
         cls, _, kind = _MASKS[self.bytes]
         return self.writer.pto(cls, {}, {"pattern": StringAttr("PAT_ALL")}, kind)
 
     def first(self, count: Number, width: int = 0) -> SSAValue:
-        """A mask of the first ``count`` lanes, of elements of ``width`` bytes if that is given."""
+        """Returns a mask of the first ``count`` lanes, of elements of ``width`` bytes if that is given."""
         writer = self.writer
         width = width or self.bytes
         _, cls, kind = _MASKS[width]
@@ -57,11 +57,11 @@ class Registers:
         return made.results[0]
 
     def part(self, left: Number | None) -> SSAValue:
-        """A mask of the first ``left`` lanes, of all without a number."""
+        """Returns a mask of the first ``left`` lanes, of all without a number."""
         return self.whole() if left is None else self.first(left)
 
     def blocks(self, left: Number) -> SSAValue:
-        """A mask of the blocks of 32 bytes that hold ``left`` elements.
+        """Returns a mask of the blocks of 32 bytes that hold ``left`` elements.
 
         A block goes with a lane of 32 bits; lanes of the register's own width, as the rule of masks wants them, are as
         many more as they are narrower.
@@ -71,7 +71,7 @@ class Registers:
         return self.first(writer.mul(blocks, max(1, _BLOCK_LANE // self.bytes)), min(self.bytes, _BLOCK_LANE))
 
     def load(self, pointer: SSAValue, offset: Number, blocks: SSAValue | None = None, dist: str = "") -> SSAValue:
-        """A register from memory, distributed as ``dist`` says, or the blocks of it that a mask names."""
+        """Returns a register from memory, distributed as ``dist`` says, or the blocks of it that a mask names."""
         writer = self.writer
         if blocks is None:
             attributes = {"dist": StringAttr(dist)} if dist else None
@@ -82,14 +82,15 @@ class Registers:
         return writer.pto(VSldbOp, operands, result=self.type)
 
     def row(self, tile: Tile, line: Number, at: Number, left: Number | None) -> SSAValue:
-        """A register of elements of a row from column ``at`` on; ``left`` of them are needed, by default all."""
+        """Returns a register of elements of a row from column ``at`` on; ``left`` of them are needed, by default
+        all."""
         blocks = None if left is None else self.blocks(left)
         return self.load(tile.pointer, offset_in(self.writer, tile, line, at), blocks)
 
     def wider(self, tile: Tile, line: Number, at: Number, left: Number | None, ratio: int) -> SSAValue:
-        """Elements of a row, each in the low bytes of a lane ``ratio`` times as wide; ``left`` of them are needed, by
-        default a full register. A full register is widened by its load; a partial one is loaded in blocks of 32 bytes,
-        so that nothing after the row is read, and is interleaved with itself."""
+        """Returns the elements of a row, each in the low bytes of a lane ``ratio`` times as wide; ``left`` of them are
+        needed, by default a full register. A full register is widened by its load; a partial one is loaded in blocks of
+        32 bytes, so that nothing after the row is read, and is interleaved with itself."""
         offset = offset_in(self.writer, tile, line, at)
         if left is None:
             dist = {1: "", 2: f"UNPK_B{8 * self.bytes}", 4: "UNPK4"}[ratio]
@@ -101,7 +102,7 @@ class Registers:
         return value
 
     def spread(self, pointer: SSAValue, offset: Number) -> SSAValue:
-        """One element from memory in all lanes."""
+        """Returns one element from memory in all lanes."""
         return self.load(pointer, offset, dist=f"BRC_B{8 * self.bytes}")
 
     def repeated(self, pointer: SSAValue, offset: Number) -> SSAValue:
@@ -156,7 +157,8 @@ def function_of_rows(
 
 
 def offset_in(writer: Writer, tile: Tile, line: Number, at: Number = 0) -> Number:
-    """Elements from the beginning of a tile's memory to an element of a row, of tiles of columns the first one."""
+    """Returns the elements from the beginning of a tile's memory to an element of a row, of tiles of columns the first
+    one."""
     row = writer.add(tile.row, line)
     if tile.kind == "DN":
         return writer.add(writer.mul(tile.col, tile.base_type.rows), row)

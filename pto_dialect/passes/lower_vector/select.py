@@ -85,7 +85,7 @@ class Bits:
         self.writer.pto(PstsOp, groups, {"dist": StringAttr(dist)})
 
     def load(self, line: Number, iteration: Number) -> list[SSAValue]:
-        """The predicates of a piece."""
+        """Returns the predicates of a piece."""
         writer, wide = self.writer, self.registers.bytes > 1
         kind = MaskType("b16" if wide else "b8")
         dist = StringAttr("US" if wide else "NORM")

@@ -129,12 +129,12 @@ def _merge_lists(writer: Writer, op: PtoOp) -> None:
 
 
 def _are_counts_used(value: SSAValue) -> bool:
-    """Whether the counts of merges, which are written to an operand, are used."""
+    """Returns whether the counts of merges, which are written to an operand, are used."""
     return any(not isinstance(use.operation, TMrgsortOp) for use in value.uses)
 
 
 def _scratch(writer: Writer, op: PtoOp, others: list[Tile], needed: int) -> Tile:
-    """The scratch tile of a merge, with room for all records. Raises :class:`NotLoweredError`."""
+    """Returns the scratch tile of a merge, with room for all records. Raises :class:`NotLoweredError`."""
     scratch = operand_groups(op).get("tmp", ())
     tile = Reader(writer).tile(scratch[0]) if scratch else None
     if tile is None or tile.kind != "ND" or tile.type.cols < needed:

@@ -91,7 +91,7 @@ class Row(NamedTuple):
 
 
 def formula_of(row: Row) -> Formula:
-    """The formula of a row with all its operands."""
+    """Returns the formula of a row with all its operands."""
     if isinstance(row.formula, type):
         return (row.formula, *row.sources, *([row.number] if row.number else []))
     return row.formula
@@ -110,7 +110,7 @@ _DIFFERENCE = (VExpOp, (VSubOp, *_TWO))
 
 
 def _by_rows(name: str, vector: str) -> Row:
-    """``trowexpand`` with arithmetic; ``vector`` has the values of rows."""
+    """Returns ``trowexpand`` with arithmetic; ``vector`` has the values of rows."""
     if name == "expdif":
         return Row(_DIFFERENCE, _TWO, elements=FLOATS, column=vector)
     cls, kinds = _BINARY[name]
@@ -178,7 +178,7 @@ _POWERS = frozenset(1 << bit for bit in range(1, 15))
 
 
 def row_of(op: Operation) -> Row | None:
-    """The row of an operation on tiles of a vector core."""
+    """Returns the row of an operation on tiles of a vector core."""
     row = ROWS.get(op.name)
     if row is None or location(dst := find(op, "dst")) != "vec":
         return None
@@ -209,7 +209,7 @@ def _divides(formula: Formula | type[PtoOp]) -> bool:
 
 
 def _by_number(op: TLreluOp | TDivsOp, row: Row, number: Any, element: str | None) -> Row:
-    """The row of an operation whose number the text says."""
+    """Returns the row of an operation whose number the text says."""
     if isinstance(op, TLreluOp):
         if element == "f16" and isinstance(op.slope.type, Float32Type):
             return _SLOPE_OF_HALVES
@@ -226,7 +226,7 @@ _PARTS = (TPartAddOp, TPartMulOp, TPartMaxOp, TPartMinOp)
 
 
 def _same_regions(op: PtoOp) -> bool:
-    """Whether both sources of a partial operation must be as large as its destination."""
+    """Returns whether both sources of a partial operation must be as large as its destination."""
     groups = operand_groups(op)
     sizes = [groups[name][0].type for name in ("src0", "src1", "dst")]
     regions = {(one.valid_rows, one.valid_cols) for one in sizes if isinstance(one, TileBufType)}
@@ -234,21 +234,21 @@ def _same_regions(op: PtoOp) -> bool:
 
 
 def _is_copy(op: PtoOp) -> bool:
-    """Whether a move copies elements within the memory of vector tiles."""
+    """Returns whether a move copies elements within the memory of vector tiles."""
     groups = operand_groups(op)
     others = any(values for name, values in groups.items() if name not in ("src", "dst"))
     return location(groups["src"][0]) == "vec" and not others and "grpAxis" not in op.attributes
 
 
 def _swapped(op: PtoOp) -> bool:
-    """Whether the first operand has the values of rows: the second alone has the region of the destination."""
+    """Returns whether the first operand has the values of rows: the second alone has the region of the destination."""
     groups = operand_groups(op)
     first, second, dst = (_extent(groups[name][0]) for name in ("src0", "src1", "dst"))
     return first != dst and second == dst
 
 
 def _extent(value: SSAValue) -> object:
-    """The valid region of a tile; where a run says it, its shape."""
+    """Returns the valid region of a tile; where a run says it, its shape."""
     type_ = value.type
     if not isinstance(type_, TileBufType):
         return None

@@ -38,12 +38,12 @@ class Extent(NamedTuple):
     stop: int
 
     def meets(self, other: Extent) -> bool:
-        """Whether some byte belongs to both."""
+        """Returns whether some byte belongs to both."""
         return self.start < other.stop and other.start < self.stop
 
 
 def may_overlap(one: Tile, other: Tile) -> bool:
-    """Whether two tiles may have bytes in common; tiles whose addresses only a run knows may."""
+    """Returns whether two tiles may have bytes in common; tiles whose addresses only a run knows may."""
     return _may_meet(one, other, _overlap_possible)
 
 
@@ -58,7 +58,8 @@ def refuse_overlap(op: Operation, sources: Iterable[Tile], dst: Tile, what: str)
 
 
 def must_overlap(one: Tile, other: Tile) -> bool:
-    """Whether two tiles have bytes in common in every run: they are parts of one tile, or their addresses say so."""
+    """Returns whether two tiles have bytes in common in every run: they are parts of one tile, or their addresses say
+    so."""
     if one.base is other.base:
         return True
     first, second = _single(one), _single(other)
@@ -66,13 +67,13 @@ def must_overlap(one: Tile, other: Tile) -> bool:
 
 
 def must_be_disjoint(one: Tile, other: Tile) -> bool:
-    """Whether two tiles have no byte in common, whatever a run says."""
+    """Returns whether two tiles have no byte in common, whatever a run says."""
     first, second = extent(one.base), extent(other.base)
     return first is not None and second is not None and not first.meets(second)
 
 
 def has_same_start(one: Tile, other: Tile) -> bool:
-    """Whether two tiles must start at one address."""
+    """Returns whether two tiles must start at one address."""
     if (one.row, one.col, other.row, other.col) != (0, 0, 0, 0):
         return False
     if one.base is other.base:
@@ -82,7 +83,7 @@ def has_same_start(one: Tile, other: Tile) -> bool:
 
 
 def is_same_location(one: Tile, other: Tile) -> bool:
-    """Whether each element of one tile must be the same element of the other."""
+    """Returns whether each element of one tile must be the same element of the other."""
     is_equal = (one.type.element, one.row, one.col, one.base_type.cols) == (
         *(other.type.element, other.row, other.col, other.base_type.cols),
     )
@@ -90,7 +91,8 @@ def is_same_location(one: Tile, other: Tile) -> bool:
 
 
 def torn(source: Tile, dst: Tile) -> bool:
-    """Whether ``dst`` may have bytes of other elements of ``source``, which are read after they were written."""
+    """Returns whether ``dst`` may have bytes of other elements of ``source``, which are read after they were
+    written."""
     if is_same_location(source, dst) or _separate_windows(source, dst):
         return False
     # Whether two tiles that begin at one address have each element in the same bytes.
@@ -101,15 +103,15 @@ def torn(source: Tile, dst: Tile) -> bool:
 
 
 def _may_meet(one: Tile, other: Tile, meet: Callable[[MemoryLocation, MemoryLocation], bool]) -> bool:
-    """Whether ``meet`` holds for two of the memory locations that the handles of the tiles may point to."""
+    """Returns whether ``meet`` holds for two of the memory locations that the handles of the tiles may point to."""
     if one.base is other.base:
         return True
     return any(meet(first, second) for first, second in product(_locations(one.base), _locations(other.base)))
 
 
 def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[MemoryLocation]:
-    """The memory locations that a handle may point to; those of an argument are what the calls of its function pass,
-    and a location of its own where nobody calls it."""
+    """Returns the memory locations that a handle may point to; those of an argument are what the calls of its function
+    pass, and a location of its own where nobody calls it."""
     locations: list[MemoryLocation] = []
     for location in HandleLocations(get_profile(CHIP)).of(handle):
         passed = _passed(location.root, callers) if isinstance(location.root, BlockArgument) else []
@@ -122,7 +124,7 @@ def _locations(handle: SSAValue, callers: tuple[Operation, ...] = ()) -> list[Me
 
 
 def _passed(argument: BlockArgument, callers: tuple[Operation, ...]) -> list[tuple[Operation, SSAValue]]:
-    """The calls that pass a value for an argument of a function, and the value."""
+    """Returns the calls that pass a value for an argument of a function, and the value."""
     function = argument.owner.parent_op()
     module = None if function is None else function.parent_op()
     if module is None:
@@ -142,7 +144,7 @@ def _overlap_possible(one: MemoryLocation, other: MemoryLocation) -> bool:
 
 
 def _shift_possible(one: MemoryLocation, other: MemoryLocation) -> bool:
-    """Whether a byte may belong to different elements of two tiles of one form."""
+    """Returns whether a byte may belong to different elements of two tiles of one form."""
     if isinstance(one.frame, tuple) and one.frame[0] == SLOTS and one.frame == other.frame:
         # The same slot of a multi-buffer, or two that share no byte.
         return False
@@ -151,13 +153,13 @@ def _shift_possible(one: MemoryLocation, other: MemoryLocation) -> bool:
 
 
 def _is_entry(root: Hashable) -> bool:
-    """Whether memory is an entry of a queue."""
+    """Returns whether memory is an entry of a queue."""
     owner = root.owner if isinstance(root, SSAValue) else None
     return isinstance(owner, DeclareTileOp) or (isinstance(owner, PtoOp) and op_spec(type(owner)).queue is not None)
 
 
 def _separate_windows(one: Tile, other: Tile) -> bool:
-    """Whether two parts of a tile must be disjoint."""
+    """Returns whether two parts of a tile must be disjoint."""
     if one.base is not other.base:
         return False
     for first, second in (
@@ -174,13 +176,13 @@ def _separate_windows(one: Tile, other: Tile) -> bool:
 
 
 def transposed(tile: Tile) -> Tile:
-    """A tile of columns as one of rows: the same elements in the same bytes."""
+    """Returns a tile of columns as one of rows: the same elements in the same bytes."""
     type_ = TileBufType(tile.base_type.loc, tile.base_type.cols, tile.base_type.rows, tile.base_type.element)
     return replace(tile, base_type=type_, row=tile.col, col=tile.row, rows=tile.cols, cols=tile.rows)
 
 
 def extent(value: SSAValue) -> Extent | None:
-    """The bytes of a tile and, if it is a slot, of all its slots; ``None`` where only a run knows them."""
+    """Returns the bytes of a tile and, if it is a slot, of all its slots; ``None`` where only a run knows them."""
     while isinstance(value.owner, (TReshapeOp, BitcastOp)):
         value = value.owner.src
     if isinstance(value.owner, MultiTileGetOp):
@@ -195,7 +197,7 @@ def extent(value: SSAValue) -> Extent | None:
 
 
 def _single(tile: Tile) -> Extent | None:
-    """The bytes of a tile that is no slot."""
+    """Returns the bytes of a tile that is no slot."""
     value = tile.base
     while isinstance(value.owner, (TReshapeOp, BitcastOp)):
         value = value.owner.src

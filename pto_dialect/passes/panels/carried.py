@@ -51,7 +51,7 @@ class _Effects(NamedTuple):
 
 
 def effects_of(op: Operation) -> _Effects:
-    """The effects of an operation on tiles."""
+    """Returns the effects of an operation on tiles."""
     if not isinstance(op, PtoOp) or is_handle(op):
         return _Effects(frozenset(), frozenset())
     groups, spec = operand_groups(op), op_spec(type(op))
@@ -65,7 +65,7 @@ def effects_of(op: Operation) -> _Effects:
 
 
 def tile_of(value: SSAValue, op: Operation) -> SSAValue:
-    """The tile that a value shows. Raises :class:`NotResizedError` where its bytes may be those of others."""
+    """Returns the tile that a value shows. Raises :class:`NotResizedError` where its bytes may be those of others."""
     while isinstance(value.owner, SubviewOp):
         value = value.owner.source
     owner, kind = value.owner, value.type
@@ -122,7 +122,7 @@ def _check_filled(tile: SSAValue, users: Sequence[Operation], panels: Panels) ->
 
 
 def ancestors_with(op: Operation) -> list[Operation]:
-    """An operation and those around it."""
+    """Returns an operation and those around it."""
     return [op, *ancestors(op)]
 
 
@@ -131,7 +131,7 @@ def _block(op: Operation) -> Block | None:
 
 
 def _first_iteration(choice: IfOp, place: Block) -> ForOp | None:
-    """The loop in whose first iteration a branch runs."""
+    """Returns the loop in whose first iteration a branch runs."""
     test, loop = choice.cond.owner, choice.parent_op()
     if not isinstance(test, CmpiOp) or not isinstance(loop, ForOp) or place is not choice.true_region.block:
         return None
@@ -142,13 +142,13 @@ def _first_iteration(choice: IfOp, place: Block) -> ForOp | None:
 
 
 def _runs(loop: ForOp) -> bool:
-    """Whether a loop has an iteration."""
+    """Returns whether a loop has an iteration."""
     low, high = constant_of(loop.lb), constant_of(loop.ub)
     return isinstance(low, int) and isinstance(high, int) and low < high
 
 
 def _writes_all(op: Operation) -> bool:
-    """Whether an operation writes all elements of its result."""
+    """Returns whether an operation writes all elements of its result."""
     assert isinstance(op, PtoOp)
     groups = operand_groups(op)
     results = [value for name in op_spec(type(op)).writes for value in groups.get(name, ())]
@@ -169,7 +169,7 @@ def _writes_all(op: Operation) -> bool:
 
 
 def _is_whole_row(part: SubviewOp) -> bool:
-    """Whether a part is a row of its tile; all of them are written in a loop."""
+    """Returns whether a part is a row of its tile; all of them are written in a loop."""
     source, result = part.source.type, part.result.type
     assert isinstance(source, TileBufType)
     assert isinstance(result, TileBufType)
@@ -177,7 +177,7 @@ def _is_whole_row(part: SubviewOp) -> bool:
 
 
 def _fills_rows(op: TSort32Op | TGatherOp | TMrgsortOp, result: TileBufType) -> bool:
-    """Whether an operation that sorts or packs fills its rows."""
+    """Returns whether an operation that sorts or packs fills its rows."""
     source = (op.srcs[0] if isinstance(op, TMrgsortOp) else op.src).type
     assert isinstance(source, TileBufType)
     if isinstance(op, TMrgsortOp):
@@ -208,7 +208,7 @@ def _check_row_loops(tile: SSAValue, users: Sequence[Operation], links: Links) -
 def _filled_before(
     tile: SSAValue, users: Sequence[Operation], panels: Panels, links: Links, numbers: BlockNumbers
 ) -> list[Operation]:
-    """What fills a tile before the loop, all of whose rows or columns are equal if it is one of a panel."""
+    """Returns what fills a tile before the loop, all of whose rows or columns are equal if it is one of a panel."""
     writers = [op for op in users if tile in effects_of(op).writes]
     for op in writers:
         _check_same_for_blocks(op, numbers, set())
@@ -259,7 +259,7 @@ def check_arrays(module: ModuleOp, loops: Sequence[Panels]) -> None:
 
 
 def _array(value: SSAValue, op: Operation, given: dict[SSAValue, SSAValue]) -> SSAValue:
-    """The array whose memory ``op`` accesses through a pointer or a view. Raises :class:`NotResizedError`."""
+    """Returns the array whose memory ``op`` accesses through a pointer or a view. Raises :class:`NotResizedError`."""
     array = array_of(value)
     found = given.get(array, array) if array is not None else None
     if found is None or array_of(found) is not found:
@@ -268,14 +268,14 @@ def _array(value: SSAValue, op: Operation, given: dict[SSAValue, SSAValue]) -> S
 
 
 def _is_same(one: PartitionViewOp, other: PartitionViewOp) -> bool:
-    """Whether two parts are the same elements in an iteration."""
+    """Returns whether two parts are the same elements in an iteration."""
     alike = one.source is other.source and tuple(one.offsets) == tuple(other.offsets)
     return alike and one.result.type == other.result.type
 
 
 def _given(module: ModuleOp) -> dict[SSAValue, SSAValue]:
-    """The arrays of the caller that the arguments of functions are. Raises :class:`NotResizedError` where a call gives
-    an array twice, or a function is called twice."""
+    """Returns the arrays of the caller that the arguments of functions are. Raises :class:`NotResizedError` where a
+    call gives an array twice, or a function is called twice."""
     functions = {op.properties["sym_name"]: op for op in walk(module) if has_role(op, Role.FUNCTION)}
     known: dict[SSAValue, SSAValue] = {}
     for op in walk(module):
@@ -291,7 +291,7 @@ def _given(module: ModuleOp) -> dict[SSAValue, SSAValue]:
 
 
 def _outermost(value: SSAValue, known: dict[SSAValue, SSAValue]) -> SSAValue:
-    """What the outermost caller gives; functions do not call themselves."""
+    """Returns what the outermost caller gives; functions do not call themselves."""
     while value in known:
         value = known[value]
     return value

@@ -33,7 +33,7 @@ class Slots(NamedTuple):
 
 
 def slots_of(module: ModuleOp, queues: Collection[Queue], loops: Sequence[Panels]) -> Slots:
-    """What makes ``queues``. Raises :class:`NotResizedError` where their slots cannot have another size."""
+    """Returns what makes ``queues``. Raises :class:`NotResizedError` where their slots cannot have another size."""
     inits: list[CorePipeOp] = []
     bodies = [panels.loop for panels in loops]
     ids = {number for _, number in queues}
@@ -72,7 +72,7 @@ def _check_alike(loops: Sequence[Panels]) -> None:
 
 
 def _buffers(module: ModuleOp, inits: Collection[Operation]) -> list[ReserveBufferOp]:
-    """The local buffers with the slots of queues."""
+    """Returns the local buffers with the slots of queues."""
     operands = [value for op in inits if isinstance(op, CorePipeOp) for value in op.operands]
     names = {
         enumerator(owner, "name")
@@ -87,7 +87,7 @@ def _buffers(module: ModuleOp, inits: Collection[Operation]) -> list[ReserveBuff
 
 
 def _pointer(op: CorePipeOp) -> Operation | None:
-    """The operation that makes the pointer to the slots in global memory."""
+    """Returns the operation that makes the pointer to the slots in global memory."""
     value = op.gm_slot_buffer
     return value.owner if value is not None and isinstance(value.owner, Operation) else None
 
@@ -110,5 +110,5 @@ def scale(op: PtoOp, name: str, new: int, old: int) -> None:
 
 
 def array_of_slots(pointer: SSAValue) -> SSAValue:
-    """The pointer that the one to the slots of a queue was computed from."""
+    """Returns the pointer that the one to the slots of a queue was computed from."""
     return pointer.owner.ptr if isinstance(pointer.owner, AddptrOp) else pointer

@@ -59,21 +59,21 @@ class Links:
                 raise NotResizedError(op, "it uses a tile of the panel together with one that is the same for all")
 
     def tiles(self) -> list[SSAValue]:
-        """The tiles of panels."""
+        """Returns the tiles of panels."""
         return [node for node in self._nodes if isinstance(node, SSAValue) and self.is_panel(node)]
 
     def queues(self) -> list[Queue]:
-        """The queues whose entries are tiles of panels."""
+        """Returns the queues whose entries are tiles of panels."""
         return [node for node in self._nodes if isinstance(node, tuple)]
 
     def is_panel(self, node: _Node) -> bool:
-        """Whether a tile has the size of a panel."""
+        """Returns whether a tile has the size of a panel."""
         return self._top(node) == self._top(_PANEL)
 
     # ------------------------------------------------------------ operations
 
     def _connect(self, op: Operation, panels: Panels) -> Iterator[_Node]:
-        """The tiles and queues of an operation, which become linked."""
+        """Yields the tiles and queues of an operation, which become linked."""
         values = [value for value in (*op.operands, *op.results) if isinstance(value.type, TileBufType)]
         parts = [value for value in op.operands if isinstance(value.type, PartitionViewType)]
         yield from values
@@ -106,7 +106,8 @@ class Links:
             raise NotResizedError(op, "nobody knows whether it depends on the panel")
 
     def _same_for_all(self, op: PtoOp, values: Sequence[SSAValue]) -> Iterable[SSAValue]:
-        """The tiles of an operation that are the same for all panels, if its rows or columns are those of panels."""
+        """Returns the tiles of an operation that are the same for all panels, if its rows or columns are those of
+        panels."""
         groups = operand_groups(op)
         if op.results:
             return values
@@ -168,7 +169,7 @@ class Links:
 
 
 def _sorts_rows(op: PtoOp) -> bool:
-    """Whether an operation sorts each row, or packs some elements of each."""
+    """Returns whether an operation sorts each row, or packs some elements of each."""
     if isinstance(op, TSort32Op):
         return op.tmp is None
     if not isinstance(op, TGatherOp):

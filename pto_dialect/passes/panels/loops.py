@@ -48,7 +48,7 @@ class Panels(NamedTuple):
 
 
 def panels_of(function: Operation, axis: int) -> list[Panels]:
-    """The loops over panels along ``axis`` in a function. Raises :class:`NotResizedError` for one that is not
+    """Returns the loops over panels along ``axis`` in a function. Raises :class:`NotResizedError` for one that is not
     understood."""
     blocks = function.regions[0].blocks
     if len(blocks) != 1:
@@ -93,7 +93,7 @@ def _check_part(part: PartitionViewOp, axis: int) -> None:
 
 
 def _is_shared(loop: ForOp, size: int) -> bool:
-    """Whether blocks share the panels; otherwise all of them are computed one after the other."""
+    """Returns whether blocks share the panels; otherwise all of them are computed one after the other."""
     if constant_of(loop.lb) == 0 and constant_of(loop.step) == size:
         return False
     first, step = (_panel_number(value, size) for value in (loop.lb, loop.step))
@@ -103,7 +103,7 @@ def _is_shared(loop: ForOp, size: int) -> bool:
 
 
 def _panel_number(value: SSAValue, size: int) -> object:
-    """What is multiplied by the size of a panel."""
+    """Returns what is multiplied by the size of a panel."""
     product = value.owner
     if not isinstance(product, MuliOp):
         return None
@@ -131,7 +131,7 @@ class BlockNumbers:
         self._known: dict[SSAValue, bool] = {}
 
     def reach(self, value: SSAValue) -> bool:
-        """Whether ``value`` does."""
+        """Returns whether ``value`` does."""
         if value not in self._known:
             self._known[value] = False
             owner = value.owner

@@ -80,7 +80,7 @@ def _name(axis: int) -> str:
 
 
 def is_resizable(module: ModuleOp, axis: int, size: int) -> bool:
-    """Whether :class:`ResizePanelsPass` would change panels to ``size`` rows or columns."""
+    """Returns whether :class:`ResizePanelsPass` would change panels to ``size`` rows or columns."""
     try:
         return _plan(module, axis, size).old != size
     except NotResizedError:
@@ -88,7 +88,7 @@ def is_resizable(module: ModuleOp, axis: int, size: int) -> bool:
 
 
 def _plan(module: ModuleOp, axis: int, new: int) -> _Plan:
-    """What changes in a module. Raises :class:`NotResizedError`."""
+    """Returns what changes in a module. Raises :class:`NotResizedError`."""
     functions = [op for op in walk(module) if has_role(op, Role.FUNCTION) and op.regions[0].blocks]
     loops = [panels for function in functions for panels in panels_of(function, axis)]
     if not loops:
@@ -206,7 +206,7 @@ def _resize_loop(panels: Panels, plan: _Plan) -> None:
 
 
 def _times(value: SSAValue, size: SSAValue, loop: ForOp) -> SSAValue:
-    """A number of panels, which ``value`` is the size of, times another size."""
+    """Returns a number of panels, which ``value`` is the size of, times another size."""
     product = value.owner
     assert isinstance(product, MuliOp)
     number = product.rhs if isinstance(product.lhs.owner, ConstantOp) else product.lhs

@@ -93,7 +93,7 @@ class _Explainer(Course):
 
 
 def _between(group: Group, source: int | None, target: int) -> bool:
-    """Whether a group orders work of pipe ``target`` after that of ``source``, or of some pipe."""
+    """Returns whether a group orders work of pipe ``target`` after that of ``source``, or of some pipe."""
     signal = group.signals[0]
     return signal.kind == "join" or (signal.target == target and source in (None, signal.source))
 

@@ -129,7 +129,7 @@ class Course:
     # ------------------------------------------------------------ control flow
 
     def loop(self, loop: Loop, state: Known) -> Known:
-        """A loop, as often as it takes to know all about it."""
+        """Returns a loop, as often as it takes to know all about it."""
         outside = state.iteration
         assert isinstance(outside, tuple)
         way = state.copy()
@@ -154,7 +154,7 @@ class Course:
         return self._together(state, ways)
 
     def choice(self, choice: Choice, state: Known) -> Known:
-        """One of several regions."""
+        """Returns one of several regions."""
         return self._together(state, branch_states(choice, state, self.items))
 
     def _together(self, state: Known, ways: list[Known]) -> Known:
@@ -180,13 +180,14 @@ class Course:
                     state.record(Access(leaf, number, writes, location, state.iteration), keep)
 
     def waiting(self, leaf: Leaf, state: Known) -> Iterator[Access]:
-        """The accesses that ``leaf`` depends on and that may not be done when it runs next."""
+        """Yields the accesses that ``leaf`` depends on and that may not be done when it runs next."""
         row = state.issue(leaf.pipe)
         for access, _ in self.dependences(leaf, state, row):
             yield access
 
     def dependences(self, leaf: Leaf, state: Known, row: list[int] | None) -> Iterator[tuple[Access, bool]]:
-        """The accesses that ``leaf`` depends on, those known to be done by ``row`` aside, and whether it writes."""
+        """Yields the accesses that ``leaf`` depends on, those known to be done by ``row`` aside, and whether it
+        writes."""
         for writes, locations in ((False, leaf.reads), (True, leaf.writes)):
             for location in locations:
                 for access in state.earlier(location):
@@ -200,7 +201,7 @@ class Course:
                         yield access, writes
 
     def _between(self, access: Access, state: Known) -> Loop | None:
-        """The loop from one iteration of which to another an access reaches."""
+        """Returns the loop from one iteration of which to another an access reaches."""
         assert isinstance(access.iteration, tuple) and isinstance(state.iteration, tuple)
         for (one, first), (other, second) in zip(access.iteration, state.iteration, strict=False):
             if one is not other:

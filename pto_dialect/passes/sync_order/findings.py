@@ -40,7 +40,7 @@ class Idle(NamedTuple):
 
 
 def pairs_of(lost: list[Finding]) -> dict[tuple[int, int], Open]:
-    """The pairs of pipes between which a group keeps order, each with an example."""
+    """Returns the pairs of pipes between which a group keeps order, each with an example."""
     pairs: dict[tuple[int, int], Open] = {}
     for one in lost:
         if isinstance(one, Open):
@@ -49,7 +49,7 @@ def pairs_of(lost: list[Finding]) -> dict[tuple[int, int], Open]:
 
 
 def idle(group: Group, lost: list[Finding]) -> Iterator[Idle]:
-    """What waits, or is waited for, for nothing; ``lost`` is what is out of order without ``group``."""
+    """Yields what waits, or is waited for, for nothing; ``lost`` is what is out of order without ``group``."""
     needs = [one for one in lost if isinstance(one, Open)]
     if len(needs) < len(lost):
         return
@@ -80,23 +80,23 @@ def _nearest(signal: Signal, needed: set[Leaf], pipe: int, step: int) -> Iterato
 
 
 def pipe_name(number: int) -> str:
-    """``MTE2`` ..."""
+    """Returns ``MTE2`` ..."""
     return PIPES[number].value.removeprefix("PIPE_")
 
 
 def line_of(op: Operation) -> str:
-    """`` (line 7)``; empty for an operation without a source location."""
+    """Returns `` (line 7)``; empty for an operation without a source location."""
     span = span_of(op)
     return "" if span is None else f" (line {shown_line(span)})"
 
 
 def named(item: Leaf | Signal) -> str:
-    """The operation of an item with its source location."""
+    """Returns the operation of an item with its source location."""
     return f"{item.op.name}{line_of(item.op)}"
 
 
 def title(signals: tuple[Signal, ...]) -> str:
-    """A group of signals as text."""
+    """Returns a group of signals as text."""
     first = signals[0]
     if first.kind == "join":
         return "the barrier of all pipes"
@@ -106,17 +106,17 @@ def title(signals: tuple[Signal, ...]) -> str:
 
 
 def note_of(item: Leaf | Signal, message: str) -> Note:
-    """A note at the source location of an item."""
+    """Returns a note at the source location of an item."""
     return Note(message, span_of(item.op))
 
 
 def has_signals(function: Operation) -> bool:
-    """Whether a function says anything about the order of its pipes."""
+    """Returns whether a function says anything about the order of its pipes."""
     return any(has_role(op, Role.PIPES | Role.LOCK) for op in walk(function))
 
 
 def judges(function: Operation, target: str | None) -> list[Judge]:
-    """The function as each kind of core runs it. Raises :class:`UnsupportedError`."""
+    """Returns the function as each kind of core runs it. Raises :class:`UnsupportedError`."""
     sections = {section_of(op) for op in walk(function)}
     sides = [name for name in ("cube", "vector") if name in sections] or [None]
     result: list[Judge] = []
@@ -127,14 +127,14 @@ def judges(function: Operation, target: str | None) -> list[Judge]:
 
 
 def dispensable(judge: Judge) -> list[tuple[Group, Reason | None]]:
-    """The groups that can go, all together, each with its reason."""
+    """Returns the groups that can go, all together, each with its reason."""
     gone = [group for group in judge.groups() if judge.dispensable(group)]
     known = reasons(judge.reader, judge.sequence, gone) if gone else {}
     return [(group, known.get(group)) for group in gone]
 
 
 def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Diagnostic:
-    """A group that orders nothing, or nothing that others do not order as well."""
+    """Returns a group that orders nothing, or nothing that others do not order as well."""
     op = group.signals[0].op
     what = f"{title(group.signals)} {'is taken out' if declared is REMOVED else 'is not needed'}"
     notes = [note_of(signal, f"{signal.op.name} belongs to it") for signal in group.signals[1:]]
@@ -149,7 +149,7 @@ def report_redundant(declared: Rule, group: Group, reason: Reason | None) -> Dia
 
 
 def report_serial(judge: Judge, group: Group) -> Iterator[Diagnostic]:
-    """What waits for a group although it need not."""
+    """Yields what waits for a group although it need not."""
     lost = judge.lost(group)
     first = group.signals[0]
     if first.kind == "join":
@@ -213,7 +213,7 @@ def report_retained(error: UnsupportedError) -> Diagnostic:
 
 
 def judged(function: Operation, target: str | None) -> Iterator[Diagnostic]:
-    """What the signals of a function do that they need not, and whether its order is proved."""
+    """Yields what the signals of a function do that they need not, and whether its order is proved."""
     try:
         all_judges = judges(function, target)
     except UnsupportedError as error:

@@ -106,11 +106,11 @@ class Judge:
         self.left = [signal for tokens in end.queues.values() for token in tokens for signal in token.sets]
 
     def signals(self) -> list[Signal]:
-        """All signals, in the order of the text."""
+        """Returns all signals, in the order of the text."""
         return [part for part in innermost(self.sequence) if isinstance(part, Signal)]
 
     def groups(self) -> list[Group]:
-        """All groups: first full barriers, then others, then flags, each in the order of the text.
+        """Returns all groups: first full barriers, then others, then flags, each in the order of the text.
 
         Not those for which the scalar unit waits at the end, since whoever started the function may count on them, nor
         barriers of a pipe before a signal to others, who may count on its work.
@@ -152,7 +152,8 @@ class Judge:
         return ending
 
     def dispensable(self, group: Group) -> bool:
-        """Whether all ordered accesses stay ordered without ``group``, which is then removed for later queries."""
+        """Returns whether all ordered accesses stay ordered without ``group``, which is then removed for later
+        queries."""
         without = self.gone | set(group.signals)
         try:
             self._without(_Trial(self.reader, without, self.found), group)
@@ -165,7 +166,7 @@ class Judge:
         return True
 
     def lost(self, group: Group) -> list[Finding]:
-        """What is not in order any more without ``group``."""
+        """Returns what is not in order any more without ``group``."""
         trial = Course(self.reader, self.gone | set(group.signals))
         self._without(trial, group)
         return [finding for finding in trial.found if finding not in self.found]
@@ -212,13 +213,13 @@ class Judge:
 
 
 def _last_telling(sequence: Sequence) -> int:
-    """The last item of a sequence that signals completed work; -1 if there is none."""
+    """Returns the last item of a sequence that signals completed work; -1 if there is none."""
     items = enumerate(sequence.items)
     return max((index for index, item in items if any(signals_others(op) for op in walk(item.op))), default=-1)
 
 
 def group_of(members: set[Signal]) -> Group:
-    """The group of these signals, in the order of the text."""
+    """Returns the group of these signals, in the order of the text."""
     ordered = sorted(members, key=lambda one: [index for _, index in one.path])
     paths = [one.path for one in ordered]
     steps = list(zip(*paths, strict=False))

@@ -130,7 +130,7 @@ class _Prover:
 
 
 def pipelines(function: Operation) -> Iterator[Pipeline]:
-    """The flags of a function that might move out of a loop."""
+    """Yields the flags of a function that might move out of a loop."""
     for inner in walk(function):
         outer = inner.parent_op()
         if not isinstance(inner, ForOp) or not isinstance(outer, ForOp):
@@ -144,7 +144,7 @@ def pipelines(function: Operation) -> Iterator[Pipeline]:
 
 
 def _beside(loop: ForOp, kind: type[Operation]) -> list[Operation]:
-    """The sets right before a loop, or the waits right after it, with nothing but flags and numbers between."""
+    """Returns the sets right before a loop, or the waits right after it, with nothing but flags and numbers between."""
     found: list[Operation] = []
     op = loop.prev_op if kind is SetFlagOp else loop.next_op
     while op is not None and (isinstance(op, (SetFlagOp, WaitFlagOp)) or is_handle(op)):

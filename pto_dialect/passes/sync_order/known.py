@@ -25,7 +25,7 @@ class Token(NamedTuple):
     sets: frozenset[Signal]
 
     def parts(self) -> Iterator[tuple[int, Why]]:
-        """What it carries of each pipe."""
+        """Returns what it carries of each pipe."""
         return zip(self.clock, self.why, strict=True)
 
 
@@ -55,12 +55,12 @@ class Known(State):
         return other
 
     def order(self) -> tuple[Clocks, dict[Key, tuple[tuple[int, ...], ...]], dict[int, tuple[int, ...]]]:
-        """All that tells which accesses are in order from here on."""
+        """Returns all that tells which accesses are in order from here on."""
         queues = {key: tuple([token.clock for token in tokens]) for key, tokens in self.queues.items()}
         return self.clocks(), queues, {number: token.clock for number, token in self.released.items()}
 
     def issue(self, pipe: int) -> list[int]:
-        """The clock of ``pipe`` as its next work finds it."""
+        """Returns the clock of ``pipe`` as its next work finds it."""
         row = self.clock[pipe]
         if pipe != SCALAR:
             self._take(pipe, self.clock[SCALAR], self.why[SCALAR], None)
@@ -76,7 +76,7 @@ class Known(State):
                 self.why[pipe][source] = why[source] if by is None else (by, why[source])
 
     def sent(self, signal: Signal) -> Token:
-        """What ``signal`` carries."""
+        """Returns what ``signal`` carries."""
         pipe = signal.source
         clock, why = self.token(self.issue(pipe), pipe), list(self.why[pipe])
         why[pipe] = ()
@@ -115,7 +115,7 @@ class Known(State):
 
 
 def together(before: Known, ways: list[Known]) -> Known:
-    """The join of alternative paths. Raises :class:`UnevenError`."""
+    """Returns the join of alternative paths. Raises :class:`UnevenError`."""
     joined = merged(before, list(ways))
     assert isinstance(joined, Known)
     now = joined.now
@@ -147,7 +147,7 @@ def together(before: Known, ways: list[Known]) -> Known:
 
 
 def _weakest(before: Known, ways: list[Known], tokens: list[Token], now: int) -> Token:
-    """A token that carries what all of ``tokens``, one of each way, do."""
+    """Returns a token that carries what all of ``tokens``, one of each way, do."""
     first = tokens[0]
     if all(token is first for token in tokens):
         # The way that did nothing keeps its number; what others have done since is not in it.

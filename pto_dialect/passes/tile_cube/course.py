@@ -34,12 +34,12 @@ class Times:
     sizes: Sizes
 
     def move(self, path: str, elements: int, bits: int) -> float:
-        """A transfer of ``elements`` along ``path``."""
+        """Returns a transfer of ``elements`` along ``path``."""
         law = self.table.group("move", path, "*")
         return law["fixed"] + elements * bits / 8 / law["rate"]
 
     def load(self, rows: int, columns: tuple[int, ...], pieces: list[int]) -> float:
-        """The loads of a panel of both operands into L1; scales come piece by piece."""
+        """Returns the loads of a panel of both operands into L1; scales come piece by piece."""
         panel, bits = sum(pieces), self.sizes.bits
         load = self.move("gm:l1", rows * panel, bits) + self.move("gm:l1", sum(columns) * panel, bits)
         if self.sizes.scaled:
@@ -49,7 +49,7 @@ class Times:
         return load
 
     def product(self, rows: int, columns: int, depth: int) -> float:
-        """A product."""
+        """Returns a product."""
         type_ = self.table.type_of("cube", "tmatmul", self.sizes.element)
         law = {"head": 0.0, "passes": 1.0} if type_ is None else self.table.group("cube", "tmatmul", type_)
         blocks = -(-rows // FRACTAL) * -(-columns // FRACTAL) * -(-depth * self.sizes.bits // (8 * INNER_BYTES))
@@ -59,8 +59,8 @@ class Times:
 def cycles(
     times: Times, blocks: int, rows: int, columns: tuple[int, ...], panels: tuple[int, ...], depth: int, slots: int
 ) -> float:
-    """The cycles of ``blocks`` blocks of ``rows`` rows and accumulators of ``columns`` columns, whose panels have those
-    lengths along k; ``depth`` is that of a product."""
+    """Returns the cycles of ``blocks`` blocks of ``rows`` rows and accumulators of ``columns`` columns, whose panels
+    have those lengths along k; ``depth`` is that of a product."""
     core = _Core(times, rows, columns, panels, depth, slots)
     ends = [0.0]
     for _ in range(min(blocks, _FOLLOWED)):

@@ -45,7 +45,7 @@ _EQUAL, _UNEQUAL = 0, 1
 
 
 def product_of(store: TStoreOp) -> Product:
-    """The largest product that ``store`` writes a tile of. Raises :class:`NotTiledError`."""
+    """Returns the largest product that ``store`` writes a tile of. Raises :class:`NotTiledError`."""
     return _Finder(store).find()
 
 
@@ -59,7 +59,7 @@ class _Finder:
         self.ops: set[Operation] = {store}
 
     def find(self) -> Product:
-        """The product."""
+        """Returns the product."""
         _plain(self.store, {"src", "dst", "preQuantScalar", "fp"}, {"stPhase"})
         acc = self._tile(self.sums)
         out = _window(self.store.dst)
@@ -87,7 +87,7 @@ class _Finder:
     # ------------------------------------------------------------ sums over k
 
     def _terms(self, block: Block, acc: TileBufType, out: Window) -> Product:
-        """The products before the store, joined along k."""
+        """Returns the products before the store, joined along k."""
         product: Product | None = None
         for op in block.ops:
             if op is self.store:
@@ -121,8 +121,8 @@ class _Finder:
         return product
 
     def _term(self, op: Operation) -> tuple[Start | None, PtoOp | None, int, ForOp | None]:
-        """What one operation of the block adds to the sums: how the sums begin in it, the product that adds to them,
-        the length of one product along k, the loop around it."""
+        """Returns what one operation of the block adds to the sums: how the sums begin in it, the product that adds to
+        them, the length of one product along k, the loop around it."""
         loop = op if isinstance(op, ForOp) else None
         if loop is not None:
             if loop.iter_args or constant_trip_count(loop) == 0:
@@ -145,7 +145,8 @@ class _Finder:
         return start, adding, _depth(one), loop
 
     def _choice(self, op: Operation, loop: ForOp) -> tuple[Start, PtoOp]:
-        """An ``scf.if`` that begins the sums in the first iteration of a loop and adds to them in the others."""
+        """Returns an ``scf.if`` that begins the sums in the first iteration of a loop and adds to them in the
+        others."""
         if not isinstance(op, IfOp) or op.results:
             raise NotTiledError("its loop along k begins its sums in every iteration")
         test = op.cond.owner
@@ -180,7 +181,7 @@ class _Finder:
         return op
 
     def _only(self, blocks: object) -> Operation:
-        """The only operation of a branch."""
+        """Returns the only operation of a branch."""
         found = [op for block in blocks for op in block.ops if not isinstance(op, YieldOp)]  # pyright: ignore
         if len(found) != 1:
             raise NotTiledError("a branch contains more than its product")
@@ -189,7 +190,7 @@ class _Finder:
     # ------------------------------------------------------------ operands
 
     def _operands(self, start: Start | None, adding: PtoOp | None) -> dict[str, Operand]:
-        """The operands of the products of a term, which are the same for all of them."""
+        """Returns the operands of the products of a term, which are the same for all of them."""
         products = [*(start.products() if start else ()), *([adding] if adding else [])]
         for op in products:
             _plain(op, set(operand_groups(op)), {"accPhase"})
@@ -205,7 +206,7 @@ class _Finder:
         return {role: self._operand(value, products[0]) for role, value in found.items()}
 
     def _operand(self, value: SSAValue, user: Operation) -> Operand:
-        """Where the elements of an operand come from."""
+        """Returns where the elements of an operand come from."""
         level0 = self._tile(value)
         move = self._writer(value, user)
         if not isinstance(move, (TMovOp, TExtractOp)):
@@ -239,7 +240,7 @@ class _Finder:
         return kind
 
     def _writer(self, tile: SSAValue, reader: Operation) -> PtoOp:
-        """The operation whose elements of ``tile`` another one reads."""
+        """Returns the operation whose elements of ``tile`` another one reads."""
         inner = reader
         while True:
             block = inner.parent
@@ -293,7 +294,7 @@ class _Finder:
         return True
 
     def _belongs(self, op: Operation) -> bool:
-        """Whether an operation is one of the product, or computes handles and numbers only."""
+        """Returns whether an operation is one of the product, or computes handles and numbers only."""
         return op in self.ops or is_handle(op) or isinstance(op, YieldOp) or has_role(op, Role.CONSTANT | Role.SCALAR)
 
     def _apart(self, product: Product) -> None:
@@ -319,7 +320,7 @@ class _Finder:
 
 
 def _at_level(op: Operation, block: Block) -> Operation | None:
-    """The operation of ``block`` that contains ``op``."""
+    """Returns the operation of ``block`` that contains ``op``."""
     inner: Operation | None = op
     while inner is not None and inner.parent is not block:
         inner = inner.parent_op()
@@ -342,18 +343,18 @@ def _depth(op: PtoOp) -> int:
 
 
 def _steps_along(product: Product, axis: str) -> dict[str, tuple[int, int]]:
-    """How far all parts of arrays go from one iteration of a loop over rows or columns to the next."""
+    """Returns how far all parts of arrays go from one iteration of a loop over rows or columns to the next."""
     rows, cols = (product.rows, 0) if axis == "rows" else (0, product.cols)
     return {role: steps_of(role, rows, cols, 0) for role in product.windows()}
 
 
 def _given(op: PtoOp, role: str) -> SSAValue:
-    """An operand of a product by what it is."""
+    """Returns an operand of a product by what it is."""
     return operand_groups(op)[roles_of(type(op))[role]][0]
 
 
 def _along(loop: ForOp, operands: Mapping[str, Operand], length: int) -> dict[str, Operand]:
-    """The operands of the first iteration of a loop along k."""
+    """Returns the operands of the first iteration of a loop along k."""
     index, low, step = loop.body.block.args[0], constant_of(loop.lb), constant_of(loop.step)
     if not isinstance(low, int) or not isinstance(step, int):
         raise NotTiledError("only a run knows where its loop along k begins")
@@ -430,7 +431,7 @@ def _overlap_free(product: Product) -> None:
 
 
 def _apart_in_memory(product: Product) -> bool:
-    """Whether all elements of the result are in different bytes, as far as they are in its view."""
+    """Returns whether all elements of the result are in different bytes, as far as they are in its view."""
     view = product.out.part.source.owner
     if not isinstance(view, MakeTensorViewOp) or len(view.strides) < 2:
         return False
@@ -445,7 +446,7 @@ def _apart_in_memory(product: Product) -> bool:
 
 
 def _array(part: PartitionViewOp) -> SSAValue:
-    """The memory that a view shows."""
+    """Returns the memory that a view shows."""
     view = part.source.owner
     if not isinstance(view, MakeTensorViewOp):
         return part.source
@@ -456,7 +457,7 @@ def _array(part: PartitionViewOp) -> SSAValue:
 
 
 def _is_number(value: SSAValue) -> bool:
-    """Whether an array is at an address that is a number."""
+    """Returns whether an array is at an address that is a number."""
     return not isinstance(value.type, (PtrType, ShapedView))
 
 

@@ -65,14 +65,14 @@ _ROLES = {
 
 
 def roles_of(cls: type[PtoOp]) -> dict[str, str]:
-    """The names of the operands of a product by what they are: ``left``, ``right``, ``left_scale``, ``right_scale``,
-    ``bias``, ``sums``."""
+    """Returns the names of the operands of a product by what they are: ``left``, ``right``, ``left_scale``,
+    ``right_scale``, ``bias``, ``sums``."""
     names = [slot.name for slot in signature(cls).operands]
     return {_ROLES[name]: name for name in names if name in _ROLES}
 
 
 def steps_of(role: str, rows: int, cols: int, depth: int) -> tuple[int, int]:
-    """How far the part of an operand, or the result, goes when that of the product goes so far."""
+    """Returns how far the part of an operand, or the result, goes when that of the product goes so far."""
     return {
         "left": (rows, depth),
         "right": (depth, cols),
@@ -98,7 +98,7 @@ class Window:
     cols: int
 
     def at(self, value: SSAValue, number: int) -> Window:
-        """The window for one number of ``value``."""
+        """Returns the window for one number of ``value``."""
         return Window(self.part, self.row.at(value, number), self.col.at(value, number), self.rows, self.cols)
 
 
@@ -123,7 +123,7 @@ class Start(NamedTuple):
     other: Start | None = None
 
     def products(self) -> tuple[PtoOp, ...]:
-        """All products that may begin the sum."""
+        """Returns all products that may begin the sum."""
         if self.op is not None:
             return (self.op,)
         assert self.then is not None
@@ -168,7 +168,7 @@ class Product:
         return self.inputs["right"]
 
     def windows(self) -> dict[str, Window]:
-        """What the product reads and writes (``out``) of global memory."""
+        """Returns what the product reads and writes (``out``) of global memory."""
         return {**{role: operand.window for role, operand in self.inputs.items()}, "out": self.out}
 
     def without_repeats(self) -> None:
@@ -185,5 +185,5 @@ class Product:
 
 
 def at(operands: Mapping[str, Operand], value: SSAValue, number: int) -> dict[str, Operand]:
-    """Operands for one number of ``value``."""
+    """Returns the operands for one number of ``value``."""
     return {role: replace(one, window=one.window.at(value, number)) for role, one in operands.items()}

@@ -22,7 +22,7 @@ from .product import NotTiledError, Product, Start
 
 
 def repeats_around(product: Product, belongs: Callable[[Operation], bool]) -> list[ForOp]:
-    """The loops around a product with nothing else in them, the inner one first, which the
+    """Returns the loops around a product with nothing else in them, the inner one first, which the
     product includes from then on."""
     found: list[ForOp] = []
     while True:
@@ -40,13 +40,13 @@ def repeats_around(product: Product, belongs: Callable[[Operation], bool]) -> li
 
 
 def is_inside(value: SSAValue, loop: ForOp) -> bool:
-    """Whether ``value`` may be another one in each iteration of ``loop``."""
+    """Returns whether ``value`` may be another one in each iteration of ``loop``."""
     owner = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
     return owner is not None and loop.is_ancestor(owner)
 
 
 def _counts(loop: ForOp) -> bool:
-    """Whether the number of iterations is that of a loop with a positive step."""
+    """Returns whether the number of iterations is that of a loop with a positive step."""
     step = constant_of(loop.step)
     if not isinstance(loop.body.block.args[0].type, IndexType):
         return False
@@ -54,7 +54,7 @@ def _counts(loop: ForOp) -> bool:
 
 
 def needed(product: Product) -> list[SSAValue]:
-    """The values from which its parts of arrays, and how its sums begin and end, follow."""
+    """Returns the values from which its parts of arrays, and how its sums begin and end, follow."""
     found: list[SSAValue] = []
     for window in product.windows().values():
         found += [*window.row.factors, *window.col.factors, *window.part.offsets[:-2], window.part.source]
@@ -78,7 +78,7 @@ def check_outside(product: Product) -> None:
 
 
 def computed_from(value: SSAValue, inside: set[Operation]) -> Iterator[SSAValue]:
-    """The values that ``value`` is computed from by operations of ``inside``, each after its own operands."""
+    """Yields the values that ``value`` is computed from by operations of ``inside``, each after its own operands."""
     op = value.owner
     if isinstance(op, Block) or op not in inside:
         return

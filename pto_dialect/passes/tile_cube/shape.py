@@ -59,7 +59,7 @@ class OpenRange:
 
 
 def ranges(length: int, size: int) -> tuple[Range, ...]:
-    """The whole pieces of a length, and the rest."""
+    """Returns the whole pieces of a length, and the rest."""
     whole, rest = divmod(length, size)
     pieces = (Range(0, whole, size), Range(whole * size, min(rest, 1), rest))
     return tuple(piece for piece in pieces if piece.count)
@@ -70,8 +70,8 @@ _NOMINAL = 4096
 
 
 def extents(product: Product, axis: str, size: int) -> tuple[Range, ...]:
-    """The whole pieces of a direction of a product and the rest; where only a run knows its size, some whole pieces
-    and one of the tile of the program, if that is smaller."""
+    """Returns the whole pieces of a direction of a product and the rest; where only a run knows its size, some whole
+    pieces and one of the tile of the program, if that is smaller."""
     length = getattr(product, axis)
     if axis not in product.open:
         return ranges(length, size)
@@ -80,7 +80,7 @@ def extents(product: Product, axis: str, size: int) -> tuple[Range, ...]:
 
 
 def has_edges(product: Product, shape: Shape) -> bool:
-    """Whether blocks have several sizes."""
+    """Returns whether blocks have several sizes."""
     sizes = (("rows", shape.rows), ("cols", shape.columns))
     return any(len(extents(product, axis, size)) > 1 for axis, size in sizes)
 
@@ -95,7 +95,7 @@ class Units(NamedTuple):
     step: int
 
     def of(self, role: str) -> tuple[int, int]:
-        """The units of the rows and columns of the tiles of an operand."""
+        """Returns the units of the rows and columns of the tiles of an operand."""
         return steps_of(role, self.rows, self.columns, self.step if role == "left" else self.depth)
 
 
@@ -111,7 +111,7 @@ class Shape:
     units: Units
 
     def parts_of(self, columns: int) -> tuple[int, ...]:
-        """The columns of the accumulators of a block of ``columns`` columns."""
+        """Returns the columns of the accumulators of a block of ``columns`` columns."""
         if columns < 2 * max(_LEAST_PART, self.units.columns):
             return (columns,)
         first = round_up(-(-columns // 2), self.units.columns)
@@ -130,8 +130,8 @@ class Request:
 
 
 def units_of(product: Product) -> Units:
-    """The units of the tiles of a product: a block of the operands in both directions, a pair of scales of scaled ones.
-    The operand of one row has whole blocks along k, which its loads move."""
+    """Returns the units of the tiles of a product: a block of the operands in both directions, a pair of scales of
+    scaled ones. The operand of one row has whole blocks along k, which its loads move."""
     bytes_ = byte_width(product.left.level0.element)
     assert bytes_ is not None
     unit = max(FRACTAL, INNER_BYTES // bytes_)
@@ -143,13 +143,13 @@ def units_of(product: Product) -> Units:
 
 
 def round_up(number: int, unit: int) -> int:
-    """``number`` rounded up to a multiple."""
+    """Returns ``number`` rounded up to a multiple."""
     return -(-number // unit) * unit
 
 
 def choose(product: Product, profile: Profile, request: Request) -> Shape:
-    """The shape with the least time by :func:`_cycles`; the smaller one of equal ones. Raises :class:`NotTiledError` if
-    none with the stated sizes fits."""
+    """Returns the shape with the least time by :func:`_cycles`; the smaller one of equal ones. Raises
+    :class:`NotTiledError` if none with the stated sizes fits."""
     table = shipped(profile.arch)
     shapes = list(_fitting(product, profile, request))
     if product.family.scaled:
@@ -167,14 +167,14 @@ def choose(product: Product, profile: Profile, request: Request) -> Shape:
 
 
 def _is_even(shape: Shape, product: Product) -> bool:
-    """Whether all panels are equal, or consecutive in the text."""
+    """Returns whether all panels are equal, or consecutive in the text."""
     if "depth" in product.open:
         return len(extents(product, "depth", shape.panel)) == 1
     return product.depth % shape.panel == 0 or -(-product.depth // shape.panel) <= MOST_PANELS
 
 
 def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[Shape]:
-    """All shapes that fit."""
+    """Yields all shapes that fit."""
     bytes_ = byte_width(product.left.level0.element)
     sums = byte_width(product.acc.element)
     assert bytes_ is not None
@@ -212,19 +212,19 @@ def _fitting(product: Product, profile: Profile, request: Request) -> Iterator[S
 
 
 def _together(sizes: Iterable[int], unit: int) -> int:
-    """The elements of tiles of all different sizes."""
+    """Returns the elements of tiles of all different sizes."""
     return sum(round_up(size, unit) for size in {*sizes})
 
 
 def pieces_of(panels: Iterable[Range], depth: int) -> set[int]:
-    """The lengths along k of the products of a block."""
+    """Returns the lengths along k of the products of a block."""
     return {min(depth, one.size - at) for one in panels for at in range(0, one.size, depth)}
 
 
 def _sizes(product: Product, axis: str, tried: Sequence[int], stated: int, unit: int) -> list[int]:
-    """The sizes that are tried in one direction, none larger than the product: some numbers, the parts of its size that
-    are most equal with as many pieces. Where only a run knows its size, multiples and parts of the tile of the
-    program."""
+    """Returns the sizes that are tried in one direction, none larger than the product: some numbers, the parts of its
+    size that are most equal with as many pieces. Where only a run knows its size, multiples and parts of the tile of
+    the program."""
     size = getattr(product, axis)
     if axis in product.open:
         some = {*tried, *(size * times for times in range(1, tried[-1] // size + 1))} if not stated else {stated}

@@ -48,13 +48,13 @@ class Shares:
         self.block.name_hint, self.blocks.name_hint = "block", "blocks"
 
     def count(self, total: Number) -> SSAValue:
-        """How many of ``total`` tiles this block computes."""
+        """Returns how many of ``total`` tiles this block computes."""
         writer = self.writer
         left = writer.put(MaxSIOp(writer.index(writer.sub(total, self.first)), writer.index(0)))
         return writer.put(CeilDivSIOp(left, self.blocks))
 
     def tile(self, number: Number) -> Number:
-        """The number of one of them among all."""
+        """Returns the number of one of them among all."""
         return self.writer.add(self.writer.mul(number, self.blocks), self.first)
 
     def go_on(self, total: Number) -> None:

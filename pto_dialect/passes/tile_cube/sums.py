@@ -40,17 +40,17 @@ class Sum:
         return self.plus(other, -1)
 
     def factor(self, value: SSAValue) -> Factor:
-        """How often ``value`` is in the sum."""
+        """Returns how often ``value`` is in the sum."""
         return self.factors.get(value, 0)
 
     def at(self, value: SSAValue, number: int) -> Sum:
-        """The sum for one number of ``value``."""
+        """Returns the sum for one number of ``value``."""
         rest = {other: factor for other, factor in self.factors.items() if other is not value}
         return Sum(self.number + number * self.factor(value), rest)
 
 
 def sum_of(value: SSAValue, depth: int = _DEEPEST) -> Sum:
-    """The sum that ``value`` is; what is computed otherwise counts as a value of its own."""
+    """Returns the sum that ``value`` is; what is computed otherwise counts as a value of its own."""
     number = constant_of(value)
     if isinstance(number, int):
         return Sum(number)
@@ -75,8 +75,8 @@ def sum_of(value: SSAValue, depth: int = _DEEPEST) -> Sum:
 
 
 def _quotient(dividend: Sum, divisor: object) -> Sum | None:
-    """A sum divided by a number that divides it in every iteration of the loops whose indices it has; ``None`` where it
-    may leave a rest, or be negative."""
+    """Returns a sum divided by a number that divides it in every iteration of the loops whose indices it has; ``None``
+    where it may leave a rest, or be negative."""
     if not isinstance(divisor, int) or divisor <= 0 or dividend.number < 0:
         return None
     total = dividend.number

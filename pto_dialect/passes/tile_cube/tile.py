@@ -82,19 +82,19 @@ class TileCubePass(PtoPass):
 
 
 def _stores_sums(op: Operation) -> bool:
-    """Whether an operation stores an accumulator that a product of :data:`PRODUCTS` writes."""
+    """Returns whether an operation stores an accumulator that a product of :data:`PRODUCTS` writes."""
     if not isinstance(op, TStoreOp) or not isinstance(op.src.type, TileBufType) or op.src.type.loc != "acc":
         return False
     return any(isinstance(use.operation, PRODUCTS) for use in op.src.uses)
 
 
 def _is_stored(product: PtoOp) -> bool:
-    """Whether an operation stores the sums of a product, as :func:`_stores_sums` looks for."""
+    """Returns whether an operation stores the sums of a product, as :func:`_stores_sums` looks for."""
     return any(_stores_sums(use.operation) for sums in operand_groups(product)["dst"] for use in sums.uses)
 
 
 def _is_one(product: Product, shape: Shape) -> bool:
-    """Whether the product is one tile in the program too."""
+    """Returns whether the product is one tile in the program too."""
     sizes = ((product.rows, shape.rows), (product.cols, shape.columns), (product.depth, shape.depth))
     return not product.loops and not product.repeats and not product.open and all(size <= tile for size, tile in sizes)
 
@@ -120,7 +120,7 @@ def _remove(product: Product) -> None:
 
 
 def _owners(op: Operation) -> Iterable[Operation]:
-    """What makes the operands of an operation, outside of it."""
+    """Returns what makes the operands of an operation, outside of it."""
     inside = {*walk(op)}
     owners = (value.owner for inner in inside for value in inner.operands)
     return list(dict.fromkeys(owner for owner in owners if isinstance(owner, Operation) and owner not in inside))

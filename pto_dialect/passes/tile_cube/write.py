@@ -55,8 +55,8 @@ def write(product: Product, shape: Shape, function: Function, shared: bool = Fal
 
 
 def _pieces(product: Product, writer: Writer, axis: str, size: int) -> tuple[Pieces, ...]:
-    """The whole pieces of a direction of a product, and the rest: tiles of the program where only a run knows its
-    size."""
+    """Returns the whole pieces of a direction of a product, and the rest: tiles of the program where only a run knows
+    its size."""
     if axis not in product.open:
         return extents(product, axis, size)
     tile, trips = getattr(product, axis), trip_count(writer, product.open[axis])
@@ -68,7 +68,7 @@ def _pieces(product: Product, writer: Writer, axis: str, size: int) -> tuple[Pie
 
 
 def trip_count(writer: Writer, loop: ForOp) -> Number:
-    """How often a loop runs."""
+    """Returns how often a loop runs."""
     known = constant_trip_count(loop)
     if known is not None:
         return known
@@ -78,8 +78,8 @@ def trip_count(writer: Writer, loop: ForOp) -> Number:
 
 
 def _resized(kind: TileBufType, rows: int, cols: int, unit: tuple[int, int]) -> TileBufType:
-    """A type as ``kind`` for ``rows`` x ``cols`` elements, multiples of ``unit`` in memory; a single row is as tall as
-    that of ``kind``."""
+    """Returns a type as ``kind`` for ``rows`` x ``cols`` elements, multiples of ``unit`` in memory; a single row is as
+    tall as that of ``kind``."""
     layout = {name: getattr(kind, name) for name in ("blayout", "slayout", "fractal", "pad", "compact")}
     size = (kind.rows if unit[0] == 1 else round_up(rows, unit[0]), round_up(cols, unit[1]))
     return TileBufType(kind.loc, *size, kind.element, (rows, cols), **layout)
@@ -162,7 +162,7 @@ class _Blocks:
     # ------------------------------------------------------------ an iteration
 
     def _place(self, block: Number) -> tuple[Number, Number]:
-        """The first row and column of a block."""
+        """Returns the first row and column of a block."""
         block = block if self.shares is None else self.shares.tile(block)
         row, rest = self._split(block, self.rows.count)
         col = rest
@@ -172,13 +172,13 @@ class _Blocks:
         return self._at(row, self.rows, "row"), self._at(col, self.cols, "col")
 
     def _trips(self, loop: ForOp) -> Number:
-        """How often a loop that repeats the product runs, computed before the new one."""
+        """Returns how often a loop that repeats the product runs, computed before the new one."""
         if loop not in self.trips:
             self.trips[loop] = trip_count(self.writer, loop)
         return self.trips[loop]
 
     def _panels(self) -> int:
-        """The number of panels of a block, where the text has all of them."""
+        """Returns the number of panels of a block, where the text has all of them."""
         assert isinstance(self.count, int)
         return self.count
 
@@ -206,7 +206,7 @@ class _Blocks:
                 self.known.update(zip(op.results, copy.results, strict=True))
 
     def _now(self, value: SSAValue) -> SSAValue:
-        """A value of the program, as it is in this iteration."""
+        """Returns a value of the program, as it is in this iteration."""
         return self.known.get(value, value)
 
     def _blocks(self, turn: Number) -> None:
@@ -330,7 +330,7 @@ class _Blocks:
     # ------------------------------------------------------------ tiles
 
     def _tile(self, name: str, kind: TileBufType, number: int) -> SSAValue:
-        """A tile, made once."""
+        """Returns a tile, made once."""
         known = self.made.get((name, kind, number))
         if known is None:
             known = self.made[name, kind, number] = self.tiles.pto(AllocTileOp, {}, result=kind)
@@ -338,7 +338,7 @@ class _Blocks:
         return known
 
     def _slot(self, name: str, kind: TileBufType, slot: Number) -> SSAValue:
-        """A slot of a tile."""
+        """Returns a slot of a tile."""
         slots = self.made.get((name, kind, -1))
         many = MultiTileBufType(kind, SLOTS)
         if isinstance(slot, int):
@@ -351,7 +351,7 @@ class _Blocks:
         return found
 
     def _number(self, offset: Sum) -> Number:
-        """An offset that is known in this iteration."""
+        """Returns an offset that is known in this iteration."""
         whole = lcm(*(Fraction(one).denominator for one in (offset.number, *offset.factors.values())))
         total: Number = int(offset.number * whole)
         for value, factor in offset.factors.items():
@@ -360,7 +360,7 @@ class _Blocks:
         return self.writer.div(total, whole)
 
     def _part(self, window: Window, row: Number, col: Number, rows: int, cols: int) -> SSAValue:
-        """A part of an array in global memory."""
+        """Returns a part of an array in global memory."""
         writer, old = self.writer, window.part
         offsets = (writer.add(self._number(window.row), row), writer.add(self._number(window.col), col))
         kind = old.result.type
@@ -379,7 +379,7 @@ class _Blocks:
     def _loaded(
         self, role: str, at: tuple[Number, Number, Number], size: tuple[int, int, int], slot: Number
     ) -> SSAValue:  # fmt: skip
-        """A part of an operand in L1: from a row, a column and an element along k on, of so many of each."""
+        """Returns a part of an operand in L1: from a row, a column and an element along k on, of so many of each."""
         operand = self.product.inputs[role]
         kind = _resized(operand.level1, *steps_of(role, *size), self.shape.units.of(role))
         tile = self._slot(_hint(operand.load.dst), kind, slot)
@@ -388,14 +388,14 @@ class _Blocks:
         return tile
 
     def _place_of(self, role: str, at: tuple[Number, Number, Number]) -> tuple[Number, Number]:
-        """The row and the column of an operand for those of the result and an element along k."""
+        """Returns the row and the column of an operand for those of the result and an element along k."""
         row, col, k = at
         if role.endswith("_scale"):
             k = self.writer.div(k, MX_SCALE_GROUP)
         return (row, k) if role.startswith("left") else (k, col)
 
     def _moved(self, role: str, source: SSAValue, at: tuple[int, int, int], size: tuple[int, int, int]) -> SSAValue:
-        """A part of an operand in the memory of the products."""
+        """Returns a part of an operand in the memory of the products."""
         operand = self.product.inputs[role]
         kind = _resized(operand.level0, *steps_of(role, *size), self.shape.units.of(role))
         tile = self._tile(_hint(operand.move.dst), kind, self.turns % SLOTS)  # pyright: ignore
@@ -410,7 +410,7 @@ class _Blocks:
     # ------------------------------------------------------------ products
 
     def _bias(self, col: Number, part: Range, first: SSAValue | bool) -> SSAValue | None:
-        """The biases of an accumulator, loaded before its first product."""
+        """Returns the biases of an accumulator, loaded before its first product."""
         if "bias" not in self.product.inputs or first is False:
             return None
         if first is True:

@@ -32,7 +32,7 @@ _TAKING_PART = {"aic_only": (CUBE,), "aiv_only": VECTORS, "mix": CORES}
 
 
 def channelled(op: PtoOp, steps: list[Step], core: int, numbers: Numbers, arch: str) -> list[Step]:
-    """The steps of an operation on a core of a block, with the channels of its signals. Raises
+    """Returns the steps of an operation on a core of a block, with the channels of its signals. Raises
     :class:`UndecidedError`."""
     if op_spec(type(op)).queue is not None:
         raise UndecidedError(op, "queues between the cores of one function are not followed")
@@ -83,7 +83,7 @@ def _number(op: PtoOp, numbers: Numbers) -> int:
 
 
 def _mode(op: PtoOp, arch: str) -> int | None:
-    """The group mode of a signal; a wait has that of the sets of its flag."""
+    """Returns the group mode of a signal; a wait has that of the sets of its flag."""
     if isinstance(op, BlockSemaphoreOp):
         return _ALL_BLOCKS if has_role(op, Role.BLOCKS) else _PAIR
     stated = integer_attribute(op, "ffts_mode")
@@ -109,8 +109,8 @@ def _root(op: Operation) -> Operation:
 
 
 def _is_broadcast(signals: list[SyncSetOp | SyncWaitOp]) -> bool:
-    """Whether signals without a mode on a5 reach all cores of the block: no id is that of the second vector core, and
-    each kind of core waits for all that the other sets."""
+    """Returns whether signals without a mode on a5 reach all cores of the block: no id is that of the second vector
+    core, and each kind of core waits for all that the other sets."""
     sides: dict[tuple[type[Operation], str], set[int | None]] = {}
     for one in signals:
         number = integer_attribute(one, "event_id")

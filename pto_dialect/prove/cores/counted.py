@@ -24,15 +24,15 @@ from ..model import Loop, Statement
 
 
 def ordinals(statements: Sequence[Statement]) -> dict[Statement, Expr] | None:
-    """How many executions of all come before one of each, in terms of the iterations around it; ``None`` where no
-    expression says it. ``statements`` are in the order of the text."""
+    """Returns how many executions of all come before one of each, in terms of the iterations around it; ``None`` where
+    no expression says it. ``statements`` are in the order of the text."""
     found: dict[Statement, Expr] = {}
     return found if _count(statements, 0, Expr(0), found) is not None else None
 
 
 def _count(statements: Sequence[Statement], level: int, before: Expr, found: dict[Statement, Expr]) -> Expr | None:
-    """How often ``statements``, which are in one body at ``level``, run in one execution of it; those before each are
-    noted in ``found``."""
+    """Returns how often ``statements``, which are in one body at ``level``, run in one execution of it; those before
+    each are noted in ``found``."""
     total = Expr(0)
     for loop, those in _groups(statements, level):
         if loop is None:
@@ -57,7 +57,7 @@ def _count(statements: Sequence[Statement], level: int, before: Expr, found: dic
 
 
 def _groups(statements: Sequence[Statement], level: int) -> Iterator[tuple[Loop | None, list[Statement]]]:
-    """The statements of a body, those of each loop in it together."""
+    """Yields the statements of a body, those of each loop in it together."""
     groups: dict[Loop | Statement, list[Statement]] = {}
     for one in statements:
         groups.setdefault(one.loops[level] if len(one.loops) > level else one, []).append(one)
@@ -66,7 +66,7 @@ def _groups(statements: Sequence[Statement], level: int) -> Iterator[tuple[Loop 
 
 
 def _summed(number: Expr, ordinal: Ordinal, high: Expr) -> Expr | None:
-    """The sum of a number over the iterations from 0 to before ``high``."""
+    """Returns the sum of a number over the iterations from 0 to before ``high``."""
     result = _product(high, Expr(number.constant))
     for atom, factor in number.terms:
         part: Expr | None
@@ -83,7 +83,7 @@ def _summed(number: Expr, ordinal: Ordinal, high: Expr) -> Expr | None:
 
 
 def _chosen(atom: Choice, ordinal: Ordinal, high: Expr) -> Expr | None:
-    """The sum of one of two constants, by where the iteration is."""
+    """Returns the sum of one of two constants, by where the iteration is."""
     yes, no = atom.yes.value, atom.no.value
     limits = _limits(atom.condition, ordinal, True)
     if yes is None or no is None or limits is None:
@@ -99,7 +99,7 @@ def _chosen(atom: Choice, ordinal: Ordinal, high: Expr) -> Expr | None:
 
 
 def _limits(condition: Condition, ordinal: Ordinal, holds: bool) -> list[tuple[bool, Expr]] | None:
-    """The iterations in which a condition holds, as the first ones and those before which they end."""
+    """Returns the iterations in which a condition holds, as the first ones and those before which they end."""
     if isinstance(condition, Not):
         return _limits(condition.condition, ordinal, not holds)
     if isinstance(condition, AtLeastZero):
@@ -121,7 +121,7 @@ def _limits(condition: Condition, ordinal: Ordinal, holds: bool) -> list[tuple[b
 
 
 def _product(one: Expr, other: Expr) -> Expr | None:
-    """The product of two expressions, one of which is a choice between constants."""
+    """Returns the product of two expressions, one of which is a choice between constants."""
     if one.value is not None or other.value is not None:
         return other.times(one.value) if one.value is not None else one.times(other.value or 0)
     result = one.times(other.constant)
@@ -136,5 +136,5 @@ def _product(one: Expr, other: Expr) -> Expr | None:
 
 
 def are_alike(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
-    """Whether two sequences have as many statements, each pair in as many loops."""
+    """Returns whether two sequences have as many statements, each pair in as many loops."""
     return len(one) == len(other) and all(len(a.loops) == len(b.loops) for a, b in zip(one, other, strict=True))

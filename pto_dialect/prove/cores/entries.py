@@ -15,13 +15,13 @@ from pto_dialect.ir.sync.pipes import DeclareGlobalOp, DeclareTileOp
 
 
 def is_entry(op: Operation) -> bool:
-    """Whether the handle that an operation defines is an entry of a queue, or will be one."""
+    """Returns whether the handle that an operation defines is an entry of a queue, or will be one."""
     return isinstance(op, (DeclareTileOp, DeclareGlobalOp)) or action_of(op) is not None
 
 
 def object_of(value: SSAValue, arch: str) -> Hashable:
-    """The object that an entry is. On a2a3 pops load entries into a few local slots in turn: those of one queue are one
-    object, unless each has a slot of its own."""
+    """Returns the object that an entry is. On a2a3 pops load entries into a few local slots in turn: those of one queue
+    are one object, unless each has a slot of its own."""
     pop = _pop_of(value)
     if pop is None or arch != "a2a3":
         return value
@@ -39,7 +39,7 @@ def object_of(value: SSAValue, arch: str) -> Hashable:
 
 
 def _pop_of(value: SSAValue) -> Operation | None:
-    """The pop that gives an entry."""
+    """Returns the pop that gives an entry."""
     op = value.owner
     if isinstance(op, Operation) and is_pop(op):
         return op

@@ -40,12 +40,12 @@ class Step(NamedTuple):
 
 
 def involves_others(op: PtoOp) -> bool:
-    """Whether an operation signals other cores, waits for them, or moves an entry of a queue."""
+    """Returns whether an operation signals other cores, waits for them, or moves an entry of a queue."""
     return has_role(op, OTHERS) or op_spec(type(op)).queue is not None
 
 
 def assumed_for(op: PtoOp) -> Iterator[str]:
-    """What the verdict about a core with this operation rests on."""
+    """Yields what the verdict about a core with this operation rests on."""
     action = op_spec(type(op)).queue
     if has_role(op, Role.WAITS | Role.BARRIER) or (action is not None and action.role in ("push", "alloc", "pop")):
         yield SENT
@@ -54,7 +54,8 @@ def assumed_for(op: PtoOp) -> Iterator[str]:
 
 
 def steps_of(op: PtoOp, places: Places) -> list[Step]:
-    """An operation that involves others, as what its pipes do one after the other. Raises :class:`UndecidedError`."""
+    """Returns an operation that involves others, as what its pipes do one after the other. Raises
+    :class:`UndecidedError`."""
     action, arch = op_spec(type(op)).queue, places.profile.arch
     accesses = accesses_of(op, places)
     if action is not None:
@@ -88,7 +89,8 @@ def _taken(pipe: Pipe) -> Step:
 
 
 def _on_queue(op: PtoOp, role: str, accesses: tuple[Access, ...], arch: str) -> list[Step]:
-    """What an operation on a queue does: a push waits for a slot, a pop for an entry; both signal to the other end."""
+    """Returns what an operation on a queue does: a push waits for a slot, a pop for an entry; both signal to the other
+    end."""
     pipe = form_of(op, arch).pipe or Pipe.S
     if role == "init":
         return []
@@ -105,7 +107,7 @@ def _on_queue(op: PtoOp, role: str, accesses: tuple[Access, ...], arch: str) -> 
 
 
 def _loaded(op: PtoOp, role: str, places: Places) -> Iterator[Access]:
-    """The tile into which a pop loads its entry, where it does."""
+    """Yields the tile into which a pop loads its entry, where it does."""
     tile = entry(op)
     if role == "pop" and tile is not None and isinstance(tile.type, TileBufType):
         for place in places.of(tile):
@@ -114,7 +116,8 @@ def _loaded(op: PtoOp, role: str, places: Places) -> Iterator[Access]:
 
 
 def _transfer(op: PtoOp, accesses: tuple[Access, ...]) -> list[Step]:
-    """A transfer between ranks: loads into tiles, a flag, perhaps sums in V, a flag, stores; then the next piece."""
+    """Returns a transfer between ranks: loads into tiles, a flag, perhaps sums in V, a flag, stores; then the next
+    piece."""
     accesses = tuple(replace(one, certain=False) for one in accesses)
     local = tuple(one for one in accesses if one.space != GLOBAL)
     loads = tuple(one for one in accesses if one.space == GLOBAL and not one.writes)

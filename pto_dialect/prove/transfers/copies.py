@@ -27,7 +27,7 @@ _RAW = ("pto.copy_gm_to_ubuf", "pto.copy_ubuf_to_gm")
 
 
 def span_of(op: PtoOp, name: str, numbers: Numbers, arch: str) -> Span | None:
-    """The bytes that a transfer or product touches at its operand ``name``; ``None`` for other operations."""
+    """Returns the bytes that a transfer or product touches at its operand ``name``; ``None`` for other operations."""
     fractal = fractal_span(op, name, numbers)
     if fractal is not None:
         return fractal

@@ -31,7 +31,8 @@ _SUM_BYTES = 4
 
 
 def fractal_span(op: PtoOp, name: str, numbers: Numbers) -> Span | None:
-    """The bytes that an operation on fractals touches from its operand ``name`` on; ``None`` for other operations."""
+    """Returns the bytes that an operation on fractals touches from its operand ``name`` on; ``None`` for other
+    operations."""
     if isinstance(op, MteGmL1FracOp):
         return _Load(op, numbers).span(name)
     if isinstance(op, FractalWindowOp) and name in ("source", "destination"):
@@ -42,7 +43,7 @@ def fractal_span(op: PtoOp, name: str, numbers: Numbers) -> Span | None:
 
 
 def _image(op: PtoOp, name: str, numbers: Numbers) -> Span | None:
-    """An operand of a product, in L1 or in L0, as whole fractals without gaps; from the first one in L1 on."""
+    """Returns an operand of a product, in L1 or in L0, as whole fractals without gaps; from the first one in L1 on."""
     groups = operand_groups(op)
     kind = groups["source"][0].type
     packed = isinstance(kind, PtrType) and element_name(kind.element) in FP4
@@ -90,7 +91,7 @@ def _operand(op: ClausedMadOp, name: str, numbers: Numbers) -> Span | None:
 def _matrix(
     numbers: Numbers, rows: tuple[SSAValue, ...], columns: tuple[SSAValue, ...], size: int | None
 ) -> Span | None:
-    """A matrix of whole fractals."""
+    """Returns a matrix of whole fractals."""
     if not rows or not columns or size is None:
         return None
     height, width = numbers.number(rows[0]), numbers.number(columns[0])
@@ -113,7 +114,7 @@ class _Load:
         self.size = _size(op, "source")
 
     def span(self, name: str) -> Span:
-        """The bytes at one side."""
+        """Returns the bytes at one side."""
         n, d, count = (self.numbers[one] for one in ("n_value", "d_value", "group_count"))
         size = self.size
         if n is None or d is None or count is None or size is None:
@@ -131,7 +132,7 @@ class _Load:
 
 
 def _reach(steps: list[tuple[Expr, Expr | None, int]]) -> Expr | None:
-    """The distance to the last of some steps in several dimensions."""
+    """Returns the distance to the last of some steps in several dimensions."""
     total = Expr(0)
     for count, stride, unit in steps:
         if count.value == 1:

@@ -17,12 +17,12 @@ class Span(NamedTuple):
 
 
 def runs(count: Expr | None) -> bool:
-    """Whether a count is a positive constant."""
+    """Returns whether a count is a positive constant."""
     return count is not None and count.value is not None and count.value > 0
 
 
 def product(one: Expr, other: Expr) -> Expr | None:
-    """The product of two expressions; ``None`` unless one is a constant."""
+    """Returns the product of two expressions; ``None`` unless one is a constant."""
     if one.value is not None:
         return other.times(one.value)
     return one.times(other.value) if other.value is not None else None

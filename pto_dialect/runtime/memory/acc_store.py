@@ -77,7 +77,7 @@ class AccStore:
             raise Fault("unmodelled", "4-bit write-back that does not store whole bytes")
 
     def source(self, src: Pointer) -> MatrixView:
-        """The m x n matrix in L0C: element (m, n) at byte ((n//16)·src_stride + m·loop0)·64 + (n%16)·4."""
+        """Returns the m x n matrix in L0C: element (m, n) at byte ((n//16)·src_stride + m·loop0)·64 + (n%16)·4."""
         axes = (Axis(0, 0, self.loop0 * _ACC_COLS), Axis(_ACC_COLS, self.src_stride * _ACC_COLS, 1))
         return MatrixView(Pointer(src.arena, src.offset, src.dtype, ACC_ITEM_BYTES), axes, self.m, self.n)
 

@@ -371,7 +371,7 @@ def _check_footprint(pointer: Pointer, nbytes: int, operand: str) -> None:
 
 
 def mad_view_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) -> MatrixView:
-    """The left operand [M, K] as ``mad`` reads it from L0A (docs/reference/layouts.md, "Loads into L0").
+    """Returns the left operand [M, K] as ``mad`` reads it from L0A (docs/reference/layouts.md, "Loads into L0").
 
     With M = 1 and without ``disable_gemv`` it is K contiguous elements, otherwise NZ with up16(M) rows.
     Packed 4-bit operands are read as bytes: give K in pairs.
@@ -390,8 +390,8 @@ def mad_view_a(pointer: Pointer, m: int, k: int, *, disable_gemv: bool = False) 
 
 
 def mad_view_b(pointer: Pointer, k: int, n: int) -> MatrixView:
-    """The right operand [K, N] as ``mad`` reads it from L0B: ZN with up16(N) columns (docs/reference/layouts.md, "Loads
-    into L0").
+    """Returns the right operand [K, N] as ``mad`` reads it from L0B: ZN with up16(N) columns
+    (docs/reference/layouts.md, "Loads into L0").
 
     Packed 4-bit operands are read as bytes: give K in pairs.
 
@@ -406,8 +406,8 @@ def mad_view_b(pointer: Pointer, k: int, n: int) -> MatrixView:
 
 
 def l0c_view(pointer: Pointer, m: int, n: int) -> TileView:
-    """The accumulator [M, N] in L0C: NZ with 16x16 blocks and up16(M) rows of 4-byte slots (docs/reference/layouts.md,
-    "Layouts of the memories").
+    """Returns the accumulator [M, N] in L0C: NZ with 16x16 blocks and up16(M) rows of 4-byte slots
+    (docs/reference/layouts.md, "Layouts of the memories").
 
     A narrower pointer type uses the first bytes of each slot.
 

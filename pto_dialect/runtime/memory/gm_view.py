@@ -72,7 +72,7 @@ class GmView:
         self.array = strided_view(pointer, extents, steps)
 
     def read(self) -> Array:
-        """The matrix [rows, cols]: a view of the memory if it is evenly spaced in both directions, otherwise
+        """Returns the matrix [rows, cols]: a view of the memory if it is evenly spaced in both directions, otherwise
         a copy."""
         return self.array.reshape(self.rows, self.cols)
 
@@ -115,7 +115,8 @@ class EvenMatrix(NamedTuple):
 
 @lru_cache(4096)
 def even_geometry(shape: tuple[int, ...], strides: tuple[int, ...], layout: str, item_bytes: int) -> EvenMatrix | None:
-    """The matrix of a view with elements of ``item_bytes`` bytes; ``None`` for other views and for empty ones."""
+    """Returns the matrix of a view with elements of ``item_bytes`` bytes; ``None`` for other views and for empty
+    ones."""
     rows, cols, extents, steps = _geometry(shape, strides, layout, item_bytes)
     if len(extents) != 2 or min(extents) <= 0:
         return None

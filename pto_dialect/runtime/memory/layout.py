@@ -395,7 +395,7 @@ class MatrixView:
             piece.view[...] = value
 
     def window(self, row: int, col: int, rows: int, cols: int) -> MatrixView:
-        """The rows x cols sub-matrix whose element (0, 0) is this matrix' (row, col)."""
+        """Returns the rows x cols sub-matrix whose element (0, 0) is this matrix' (row, col)."""
         return MatrixView(self.pointer, self.axes, rows, cols, self.row0 + row, self.col0 + col)
 
 
@@ -431,5 +431,5 @@ class TileView(MatrixView):
         self.layout = layout
 
     def window(self, row: int, col: int, rows: int, cols: int) -> TileView:
-        """The subview of rows x cols elements at (row, col): same allocation, same addresses."""
+        """Returns the subview of rows x cols elements at (row, col): same allocation, same addresses."""
         return TileView(self.layout, self.pointer, rows, cols, self.row0 + row, self.col0 + col)

@@ -68,7 +68,7 @@ class MemRef(WithArray, GmTensor):
             raise Fault("unmodelled", f"{shape} elements stored to a memref of {self._text()}")
 
     def elements(self) -> Array:
-        """All elements as a view of the memory, shape of the memref."""
+        """Returns all elements as a view of the memory, shape of the memref."""
         item = self.pointer.item_bytes
         return strided_view(self.pointer, self.shape, tuple(stride * item for stride in self.strides))
 
@@ -85,7 +85,7 @@ class MemRef(WithArray, GmTensor):
         return strided_view(self.pointer.advance(offset), (1,), (self.pointer.item_bytes,))
 
     def load(self, *indices: int) -> int | float:
-        """One element as a Python number."""
+        """Returns one element as a Python number."""
         return decode(self.at(indices), self.fmt)[0].item()
 
     def store(self, value: int | float, *indices: int) -> None:

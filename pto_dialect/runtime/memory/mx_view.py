@@ -26,7 +26,7 @@ class MxMatrix:
             pointer.arena.check(int(self.offsets.min()), int(self.offsets.max()) + 1, "MX scales")
 
     def read(self) -> Array:
-        """The scales as a copy."""
+        """Returns the scales as a copy."""
         elements = self.pointer.arena.take(self.offsets.reshape(-1), 1)
         return elements.view(self.pointer.dtype).reshape(self.rows, self.cols)
 
@@ -52,14 +52,15 @@ class MxTensor(GmTensor):
         self._origin = (0, 0)
 
     def part(self, offsets: Sequence[int], sizes: Sequence[int]) -> MxTensor:
-        """The part that begins at ``offsets`` and has ``sizes``, both in scales of the view's two dimensions."""
+        """Returns the part that begins at ``offsets`` and has ``sizes``, both in scales of the view's two
+        dimensions."""
         part = MxTensor(self.pointer, self._whole, self.strides, self.fmt, self.layout)
         part.shape = tuple(sizes)
         part._origin = (self._origin[0] + offsets[0], self._origin[1] + offsets[1])
         return part
 
     def matrix(self) -> MxMatrix:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The scales as a matrix [rows, columns]."""
+        """Returns the scales as a matrix [rows, columns]."""
         rows, cols = (np.arange(n) + start for n, start in zip(self.shape, self._origin, strict=True))
         if self.layout == "mx_a_zz":
             return MxMatrix(self.pointer, _offsets(rows[:, None], cols[None, :], self._whole[1]))

@@ -42,7 +42,7 @@ class PackedView:
         return self.pointer.dtype
 
     def read(self, rows: int | None = None, cols: int | None = None) -> Array:
-        """The first rows x cols numbers (default all), a copy.
+        """Returns the first rows x cols numbers (default all), a copy.
 
         Raises:
             Fault: ``mem-oob``.
@@ -70,7 +70,7 @@ class PackedView:
         self.write(np.full(shape, value, np.uint8))
 
     def window(self, row: int, col: int, rows: int, cols: int) -> PackedView:
-        """The part of rows x cols numbers at (row, col)."""
+        """Returns the part of rows x cols numbers at (row, col)."""
         return PackedView(self.layout, self.pointer, rows, cols, self.row0 + row, self.col0 + col)
 
 

@@ -185,7 +185,7 @@ class Arena:
         return self.label, offset
 
     def pointer(self, offset: int, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointer:
-        """A pointer to byte ``offset`` of this arena."""
+        """Returns a pointer to byte ``offset`` of this arena."""
         return Pointer(self, offset, np.dtype(dtype), item_bytes)
 
     def reaches(self, low: int, high: int) -> bool:
@@ -258,15 +258,15 @@ class Pointer:
         self.item_bytes = dtype.itemsize if item_bytes is None else item_bytes
 
     def advance(self, elements: int) -> Pointer:
-        """The pointer ``elements`` elements further (backwards when negative)."""
+        """Returns the pointer ``elements`` elements further (backwards when negative)."""
         return Pointer(self.arena, self.offset + elements * self.item_bytes, self.dtype, self.item_bytes)
 
     def shifted(self, nbytes: int) -> Pointer:
-        """The pointer ``nbytes`` bytes further, with the same element type."""
+        """Returns the pointer ``nbytes`` bytes further, with the same element type."""
         return Pointer(self.arena, self.offset + nbytes, self.dtype, self.item_bytes)
 
     def with_dtype(self, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointer:
-        """The same address seen as elements of another type."""
+        """Returns the same address seen as elements of another type."""
         return Pointer(self.arena, self.offset, np.dtype(dtype), item_bytes)
 
     def check(self, nbytes: int, what: str) -> None:

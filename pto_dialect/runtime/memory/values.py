@@ -158,7 +158,7 @@ class WithArray:
     array: Array
 
     def read(self) -> Array:
-        """The matrix."""
+        """Returns the matrix."""
         return self.array
 
     def read_into(self, out: Array) -> None:

@@ -29,5 +29,5 @@ class FormatConversion:
         return f"{self.prefix}_{self.source.name}_{self.target.name}"
 
     def encoded(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The bits of numbers in the target format."""
+        """Returns the bits of numbers in the target format."""
         return encode(values, self.target, rounding=self.letter, saturate=self.saturate)

@@ -12,7 +12,7 @@ __all__ = ["decode", "hif8_values", "value_table"]
 
 
 def hif8_values() -> np.ndarray:
-    """Values of the 256 HiF8 codes as float32 (docs/reference/numerics.md, "hif8")."""
+    """Returns the values of the 256 HiF8 codes as float32 (docs/reference/numerics.md, "hif8")."""
     values = np.zeros(256, np.float32)
     for code in range(256):
         values[code] = _hif8_value(code)
@@ -40,7 +40,7 @@ def _hif8_value(code: int) -> float:
 
 
 def _ieee_like_values(fmt: Format) -> np.ndarray:
-    """Values of all codes of a sign-exponent-mantissa format of at most 8 bits."""
+    """Returns the values of all codes of a sign-exponent-mantissa format of at most 8 bits."""
     codes = np.arange(1 << fmt.bits)
     mantissa = codes & ((1 << fmt.mantissa_bits) - 1)
     exponent = codes >> fmt.mantissa_bits & ((1 << fmt.exponent_bits) - 1)
@@ -58,7 +58,7 @@ def _ieee_like_values(fmt: Format) -> np.ndarray:
 
 @cache
 def value_table(name: str) -> np.ndarray:
-    """Values of all codes of a 4- or 8-bit float format, float32 [2**bits], read-only."""
+    """Returns the values of all codes of a 4- or 8-bit float format, float32 [2**bits], read-only."""
     fmt = format_of(name)
     if fmt.name in ("hif8", "hif8x2"):
         table = hif8_values()
@@ -76,7 +76,7 @@ def value_table(name: str) -> np.ndarray:
 
 @cache
 def _pair_table(name: str) -> np.ndarray:
-    """Both values of every byte of a 4-bit format, [256, 2], low nibble first."""
+    """Returns both values of every byte of a 4-bit format, [256, 2], low nibble first."""
     fmt = format_of(name)
     if fmt.is_float:
         nibbles = value_table(fmt.name)

@@ -29,7 +29,7 @@ def _round_to_odd_sum(c: np.ndarray, p: np.ndarray, s: np.ndarray) -> np.ndarray
 
 
 def fma(a: np.ndarray, b: np.ndarray | np.float32, c: np.ndarray) -> np.ndarray:
-    """``a * b + c`` of float32 arrays with a single rounding to float32, subnormals and specials included."""
+    """Returns ``a * b + c`` of float32 arrays with a single rounding to float32, subnormals and specials included."""
     with np.errstate(all="ignore"):
         wide_c = np.atleast_1d(np.asarray(c, np.float64))
         product = np.atleast_1d(np.asarray(a, np.float64) * np.asarray(b, np.float64))
@@ -39,7 +39,7 @@ def fma(a: np.ndarray, b: np.ndarray | np.float32, c: np.ndarray) -> np.ndarray:
 
 
 def fma_to_odd(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """``a * b + c`` of arrays with at most 24 significant bits and one shape, float64 rounded to odd.
+    """Returns ``a * b + c`` of arrays with at most 24 significant bits and one shape, float64 rounded to odd.
 
     Rounding that to a format with at most 24 bits gives the result of a single rounding.
     """

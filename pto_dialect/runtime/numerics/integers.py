@@ -13,7 +13,7 @@ __all__ = ["pack_nibbles", "to_integer"]
 
 
 def to_integer(x: np.ndarray, fmt: Format, letter: str, saturate: bool) -> np.ndarray:
-    """Values of ``x`` (ints, bool, float16/32/64) as ``fmt.compute`` integers, one array element per value.
+    """Returns the values of ``x`` (ints, bool, float16/32/64) as ``fmt.compute`` integers, one array element per value.
 
     Floats are rounded by ``letter`` first; NaN gives 0. Then the value is clamped to the range of ``fmt``
     (``saturate``) or reduced to its low bits. An infinity has no low bits and gives the end of the range either way.

@@ -39,7 +39,7 @@ def matmul(
     out: np.ndarray | None = None,
     exact: bool = False,
 ) -> np.ndarray:
-    """``a`` [M,K] times ``b`` [K,N], plus ``init``, as float32 [M,N].
+    """Returns ``a`` [M,K] times ``b`` [K,N], plus ``init``, as float32 [M,N].
 
     Operands are float32 (widened beforehand, see ``decode``) or float64 from ``apply_mx_scale``. ``init`` is
     None, an accumulator [M,N] or a bias [N] or [1,N]. ``out`` receives the result and may be ``init`` itself
@@ -104,7 +104,7 @@ def _matmul_fma(a: np.ndarray, b: np.ndarray, init: np.ndarray | None, out: np.n
 def matmul_int(
     a: np.ndarray, b: np.ndarray, *, init: np.ndarray | None = None, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """``a`` [M,K] times ``b`` [K,N] for 8-bit integers (or i4 held in int8), plus ``init``, as int32 [M,N].
+    """Returns ``a`` [M,K] times ``b`` [K,N] for 8-bit integers (or i4 held in int8), plus ``init``, as int32 [M,N].
 
     Products are exact and sums wrap modulo 2**32. ``init`` (int32 [M,N], [N] or [1,N]) and ``out`` as in
     ``matmul``. Runs on float32 BLAS while no sum can pass 2**24 (K up to 1024 for int8), then on float64.

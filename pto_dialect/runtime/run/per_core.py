@@ -124,7 +124,7 @@ class BoundPerCore:
         self._values = [self.check(value) for value in values]
 
     def of(self, core: Core) -> Any:
-        """The number of ``core``."""
+        """Returns the number of ``core``."""
         cores = core.block.cores
         return self._values[core.block.index * len(cores) + cores.index(core)]
 
@@ -149,7 +149,7 @@ class PartedPointer(Pointer):
         return PartedPointer(self, self.by, self.nbytes, elements * self.item_bytes)
 
     def at(self, pointer: Pointer) -> PartedPointer:
-        """The same parts of the memory of ``pointer``."""
+        """Returns the same parts of the memory of ``pointer``."""
         return PartedPointer(pointer, self.by, self.nbytes, self.part)
 
     def of(self, core: Core) -> Pointer:

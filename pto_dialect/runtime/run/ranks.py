@@ -165,7 +165,7 @@ def stopped_at(one: RunningRank) -> list[tuple[str, list[Operation]]]:
 
 
 def stack_text(stack: Sequence[Operation]) -> str:
-    """``, in pto.comm.twait at line 9, called at line 30``."""
+    """Returns ``, in pto.comm.twait at line 9, called at line 30``."""
     if not stack:
         return ""
     return f", in {stack[-1].name} at {_line(stack[-1])}{calls_text(stack)}"

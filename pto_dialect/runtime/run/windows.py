@@ -71,7 +71,7 @@ class Layout:
         return self.stride * self.ranks
 
     def extent(self, name: str, rank: int) -> Extent:
-        """The buffer ``name`` of ``rank``."""
+        """Returns the buffer ``name`` of ``rank``."""
         low = rank * self.stride + self.starts[name]
         return Extent(name, rank, low, low + self.sizes[name])
 
@@ -122,7 +122,7 @@ class Bounded(Arena):
         super().put(offsets, values)
 
     def place(self, offset: int) -> tuple[str, int]:
-        """The buffer of the rank."""
+        """Returns the buffer of the rank."""
         window = self.layout.around(offset)
         return super().place(offset) if window is None else (window.label, offset - window.low)
 

@@ -38,7 +38,7 @@ class Element:
         self.label = f"{parts}x{dtype.name}" if parts else dtype.name
 
     def shape(self, count: int) -> tuple[int, ...]:
-        """Shape of ``count`` elements."""
+        """Returns the shape of ``count`` elements."""
         return (count, self.parts) if self.parts else (count,)
 
     def read(self, arena: Arena, starts: Array) -> Array:

@@ -36,7 +36,7 @@ class Pointers:
         return Pointers(self.arenas, self.which, self.offset + elements * self.item_bytes, self.dtype, self.item_bytes)
 
     def with_dtype(self, dtype: npt.DTypeLike, item_bytes: int | None = None) -> Pointers:
-        """The same addresses seen as elements of another type."""
+        """Returns the same addresses seen as elements of another type."""
         dtype = np.dtype(dtype)
         return Pointers(self.arenas, self.which, self.offset, dtype, item_bytes or dtype.itemsize)
 

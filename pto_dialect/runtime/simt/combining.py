@@ -19,7 +19,7 @@ class Exchange:
     label = "atomic_exch"
 
     def __call__(self, old: Array, *operands: Array) -> Array:
-        """The new values."""
+        """Returns the new values."""
         return operands[0]
 
     def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
@@ -34,7 +34,7 @@ class CompareAndSwap:
     label = "atomic_cas"
 
     def __call__(self, old: Array, *operands: Array) -> Array:
-        """The new content."""
+        """Returns the new content."""
         expected, value = operands
         words = f"u{old.dtype.itemsize}"
         equal = old.view(words) == expected.view(words)
@@ -43,7 +43,7 @@ class CompareAndSwap:
         return np.where(equal, value, old)
 
     def chain(self, start: Array, *operands: Array) -> tuple[Array, Array]:
-        """Each update compares with the result of the previous one."""
+        """Returns each update compares with the result of the previous one."""
         expected, value = operands
         count = value.shape[0]
         compared, new = (np.ascontiguousarray(part).view(np.uint8).reshape(count, -1) for part in operands)
@@ -80,7 +80,7 @@ class Combination:
         self.label = f"atomic_{kind}"
 
     def __call__(self, old: Array, *operands: Array) -> Array:
-        """The new content."""
+        """Returns the new content."""
         (value,) = operands
         if self.fmt.is_float:
             return encode(self.function(decode(old, self.fmt), decode(value, self.fmt)), self.fmt, saturate=False)

@@ -64,7 +64,7 @@ class FloatFunction:
         self.label = name
 
     def __call__(self, *values: Array) -> Array:
-        """The results in the storage of the format."""
+        """Returns the results in the storage of the format."""
         result = self.function(*(decode(value, self.fmt) for value in values))
         return encode(result, self.fmt, saturate=False)
 
@@ -78,7 +78,7 @@ class FusedMultiplyAdd:
         self.fmt = fmt
 
     def __call__(self, a: Array, b: Array, c: Array) -> Array:
-        """The results in the storage of the format."""
+        """Returns the results in the storage of the format."""
         parts = np.broadcast_arrays(*(decode(value, self.fmt) for value in (a, b, c)))
         return encode(fma_to_odd(*parts), self.fmt, saturate=False)
 
@@ -95,7 +95,7 @@ class Converter(FormatConversion):
         return "convert"
 
     def __call__(self, value: Array) -> Array:
-        """The results in the storage of the result type."""
+        """Returns the results in the storage of the result type."""
         value = value.view(self.source.storage)
         # A packed pair is one number for the program and two on the last axis for the formats.
         values = decode(value[:, None] if self.source.is_packed else value, self.source)
@@ -182,7 +182,7 @@ class ToInteger:
     target: Format
 
     def __call__(self, value: Array) -> Array:
-        """Integers in the storage of the target."""
+        """Returns the integers in the storage of the target."""
         numbers = decode(value, self.fmt)
         return encode(np.where(np.isinf(numbers), 0, numbers), self.target, rounding="Z", saturate=False)
 
@@ -197,7 +197,7 @@ class MathFunction:
         self.label = name
 
     def __call__(self, *values: Array) -> Array:
-        """The results in the storage of the format."""
+        """Returns the results in the storage of the format."""
         numbers = (decode(value, fmt).astype(np.float64) for value, fmt in zip(values, self.sources, strict=True))
         result = self.function(*numbers)
         return encode(result, self.fmt, saturate=False)

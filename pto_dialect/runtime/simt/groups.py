@@ -74,7 +74,7 @@ class Shuffle:
         self.label = f"shuffle_{kind}"
 
     def __call__(self, items: WorkItems, mask: Mask, value: Array, operand: Array) -> Array:
-        """The value of the source lane of each work-item."""
+        """Returns the value of the source lane of each work-item."""
         numbers = items.geometry.numbers.astype(np.int64)
         lane = numbers % self.width
         source_lanes = self.source(lane, items.spread(operand).astype(np.int64))
@@ -109,7 +109,7 @@ class Reduction:
         self.label = f"redux_{kind}"
 
     def __call__(self, items: WorkItems, mask: Mask, value: Array) -> Array:
-        """The result for each work-item; floats are added in increasing order of lanes."""
+        """Returns the result for each work-item; floats are added in increasing order of lanes."""
         values = items.grouped(value)
         if self.unsigned:
             values = values.view(f"u{values.dtype.itemsize}")

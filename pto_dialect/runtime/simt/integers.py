@@ -20,7 +20,7 @@ Binary = Callable[[Array, Array], Array]
 
 
 def unsigned(a: Array) -> Array:
-    """The bits as non-negative numbers."""
+    """Returns the bits as non-negative numbers."""
     return a if a.dtype.kind in "bu" else a.view(f"u{a.dtype.itemsize}")
 
 
@@ -181,7 +181,7 @@ class Resize:
         self.label = f"to_{dtype.name}"
 
     def __call__(self, a: Array) -> Array:
-        """The low bits, or all bits and a filling."""
+        """Returns the low bits, or all bits and a filling."""
         if a.dtype == np.bool_:
             wide = a.astype(np.int8)
             a = -wide if self.signed else wide
@@ -220,7 +220,7 @@ def high_half(signed: bool) -> Binary:
 
 
 def wide_product(signed: bool) -> Binary:
-    """The 64-bit product of two i32."""
+    """Returns the 64-bit product of two i32."""
 
     def compute(a: Array, b: Array) -> Array:
         x, y = (a, b) if signed else (unsigned(a), unsigned(b))
@@ -269,7 +269,7 @@ class BitCount:
         self.function = function
 
     def __call__(self, a: Array) -> Array:
-        """The counts in the type of the numbers."""
+        """Returns the counts in the type of the numbers."""
         width = _width(a)
         return _each(lambda bits: self.function(bits, width), a.dtype, unsigned(a))
 

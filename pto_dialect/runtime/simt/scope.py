@@ -154,7 +154,7 @@ class Widener:
         self.label = f"all_{fmt.name}"
 
     def __call__(self, value: Any) -> Array:
-        """The array."""
+        """Returns the array."""
         fmt = self.fmt
         if fmt.name == "index":
             value = (value + (1 << 63) & (1 << 64) - 1) - (1 << 63)

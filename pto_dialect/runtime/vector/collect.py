@@ -130,13 +130,13 @@ def deinterleave(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def interleave_masks(a: Array, b: Array, step: int, inverse: bool) -> tuple[Array, Array]:
-    """The same on the lanes of two predicates."""
+    """Returns the same on the lanes of two predicates."""
     low, high = (deinterleave if inverse else interleave)(a[::step], b[::step])
     return spread(low, step), spread(high, step)
 
 
 def squeeze(a: Array, mask: Array, state: dict[Any, Any]) -> Array:
-    """The active lanes moved together; their bytes are counted in SQZN."""
+    """Returns the active lanes moved together; their bytes are counted in SQZN."""
     chosen = a[_active(mask, a.dtype)]
     result = np.zeros_like(a)
     result[: chosen.size] = chosen
@@ -171,5 +171,5 @@ def unpack(a: Array, part: int, dtype: np.dtype[Any], signed: bool) -> Array:
 
 
 def duplicate(a: Array, mask: Array, last: bool) -> Array:
-    """The lowest or the highest lane in all active lanes."""
+    """Returns the lowest or the highest lane in all active lanes."""
     return cleared(np.full(a.size, a[-1 if last else 0], a.dtype), lanes(mask, a.dtype.itemsize))

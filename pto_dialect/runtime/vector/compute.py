@@ -29,7 +29,8 @@ class LaneWise:
         self.label = label
 
     def __call__(self, first: Array, *rest: Any) -> Array:
-        """The result in the lanes that the last argument, a predicate of 256 bits, makes active; 0 in the others."""
+        """Returns the result in the lanes that the last argument, a predicate of 256 bits, makes active; 0 in the
+        others."""
         *others, mask = rest
         dtype = first.dtype
         arguments = [other if isinstance(other, np.ndarray) else constant(other, dtype) for other in others]
@@ -40,7 +41,7 @@ class LaneWise:
 
 
 def _wide(function: Lanes) -> Lanes:
-    """``function`` in float32, rounded once to the type of the lanes."""
+    """Returns ``function`` in float32, rounded once to the type of the lanes."""
 
     def compute(*arguments: Any) -> Array:
         dtype = arguments[0].dtype
@@ -52,7 +53,7 @@ def _wide(function: Lanes) -> Lanes:
 
 
 def _raw(function: Lanes) -> Lanes:
-    """``function`` on the bits."""
+    """Returns ``function`` on the bits."""
 
     def compute(*arguments: Any) -> Array:
         dtype = arguments[0].dtype
@@ -140,7 +141,7 @@ class Comparison:
         self.label = f"vcmp_{mode}"
 
     def __call__(self, a: Array, b: Any, mask: Array) -> Array:
-        """The predicate of 256 bits of the lanes that ``mask`` makes active and that compare."""
+        """Returns the predicate of 256 bits of the lanes that ``mask`` makes active and that compare."""
         size = a.dtype.itemsize
         result = self.function(a, b if isinstance(b, np.ndarray) else constant(b, a.dtype))
         active = lanes(mask, size)

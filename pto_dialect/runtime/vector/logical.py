@@ -28,14 +28,14 @@ def _staircase(count: int) -> Array:
 
 @cache
 def full(count: int) -> Array:
-    """The predicate of ``count`` lanes that are all active."""
+    """Returns the predicate of ``count`` lanes that are all active."""
     mask = _staircase(count)[:count]
     FULL.add(id(mask))
     return mask
 
 
 def prefix(active: int, count: int) -> Array:
-    """The predicate of ``count`` lanes whose first ``active`` ones are active."""
+    """Returns the predicate of ``count`` lanes whose first ``active`` ones are active."""
     if active >= count:
         return full(count)
     start = count - max(active, 0)
@@ -43,7 +43,7 @@ def prefix(active: int, count: int) -> Array:
 
 
 def group_prefix(active: int, groups: int, size: int) -> Array:
-    """The predicate whose first ``active`` lanes of each group of ``size`` lanes are active."""
+    """Returns the predicate whose first ``active`` lanes of each group of ``size`` lanes are active."""
     return full(groups * size) if active >= size else np.tile(prefix(active, size), groups)
 
 

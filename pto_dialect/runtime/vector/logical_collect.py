@@ -65,7 +65,7 @@ class Pairing:
 
 
 def compress(a: Array, mask: Array) -> Array:
-    """The active lanes moved to the front, followed by 0."""
+    """Returns the active lanes moved to the front, followed by 0."""
     active_values = a[mask]
     result = np.zeros_like(a)
     result[: active_values.size] = active_values
@@ -73,10 +73,10 @@ def compress(a: Array, mask: Array) -> Array:
 
 
 def split(a: Array, channels: int) -> tuple[Array, ...]:
-    """Every ``channels``-th lane, from each of the first ones on."""
+    """Returns every ``channels``-th lane, from each of the first ones on."""
     return tuple(a[first::channels].copy() for first in range(channels))
 
 
 def merge(*parts: Array) -> Array:
-    """The lanes of the parts, alternating."""
+    """Returns the lanes of the parts, alternating."""
     return np.stack(parts, axis=1).reshape(-1)

@@ -113,7 +113,7 @@ def exponential_difference(mask: Array, a: Array, largest: Array) -> Array:
 
 
 def broadcast(value: Any, dtype: np.dtype[Any], count: int) -> Array:
-    """A number in every lane."""
+    """Returns a number in every lane."""
     return np.full(count, constant(value, dtype), dtype)
 
 

@@ -12,5 +12,5 @@ class Conversion(FormatConversion):
     written; both hold as many numbers."""
 
     def __call__(self, a: Array) -> Array:
-        """All lanes in the target format."""
+        """Returns all lanes in the target format."""
         return self.encoded(decode(a.view(self.source.storage), self.source))

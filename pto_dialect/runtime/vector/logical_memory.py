@@ -44,12 +44,12 @@ def load_widened(pointer: Pointer, start: int, dtype: DType, count: int, size: i
 
 
 def load_broadcast(pointer: Pointer, start: int, dtype: DType, count: int) -> Array:
-    """One element in every lane."""
+    """Returns one element in every lane."""
     return np.repeat(load(pointer, start, dtype, 1), count)
 
 
 def load_pair(pointer: Pointer, start: int, dtype: DType, count: int) -> tuple[Array, Array]:
-    """Elements with even and with odd indices."""
+    """Returns the elements with even and with odd indices."""
     both = load(pointer, start, dtype, 2 * count)
     return both[0::2].copy(), both[1::2].copy()
 
@@ -62,7 +62,7 @@ def load_groups(pointer: Pointer, start: int, dtype: DType, count: int, groups: 
 
 
 def load_group_values(pointer: Pointer, start: int, dtype: DType, count: int, groups: int, stride: int) -> Array:
-    """Every lane of group g = the element ``stride``·g."""
+    """Returns every lane of group g = the element ``stride``·g."""
     return np.repeat(load_groups(pointer, start, dtype, groups, groups, stride), count // groups)
 
 
@@ -78,7 +78,7 @@ def load_masked(pointer: Pointer, start: int, mask: Array, passthru: Array) -> A
 
 
 def load_expanded(pointer: Pointer, start: int, mask: Array, passthru: Array) -> Array:
-    """The active lanes in order from consecutive elements, ``passthru`` in the others."""
+    """Returns the active lanes in order from consecutive elements, ``passthru`` in the others."""
     result = passthru.copy()
     count = int(np.count_nonzero(mask))
     if count:
@@ -97,7 +97,7 @@ def _blocks(pointer: Pointer, start: int, stride: int, size: int) -> Iterator[tu
 def load_blocks(
     pointer: Pointer, start: int, dtype: DType, count: int, stride: int, mask: Array | None = None
 ) -> Array:
-    """Blocks of 32 bytes, ``stride`` blocks apart; lanes that are not active are 0."""
+    """Returns the blocks of 32 bytes, ``stride`` blocks apart; lanes that are not active are 0."""
     result = np.zeros(count * dtype.itemsize, np.uint8)
     active = _active_bytes(mask, dtype.itemsize)
     for part, block_address in _blocks(pointer, start, stride, result.size):

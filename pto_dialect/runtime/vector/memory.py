@@ -49,18 +49,18 @@ def load(pointer: Pointer, start: int, dtype: Any) -> Array:
 
 
 def load_broadcast(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
-    """One element, or block, of ``size`` bytes in every position."""
+    """Returns one element, or block, of ``size`` bytes in every position."""
     content = window(pointer, start, size).tobytes()
     return np.frombuffer(bytearray(content * (VL_BYTES // size)), dtype)
 
 
 def load_doubled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
-    """Every element of ``size`` bytes twice."""
+    """Returns every element of ``size`` bytes twice."""
     return np.repeat(window(pointer, start, VL_BYTES // 2).view(f"u{size}"), 2).view(dtype)
 
 
 def load_every(pointer: Pointer, start: int, dtype: Any, size: int, step: int) -> Array:
-    """Every ``step``-th element of ``size`` bytes; the missing ones at the end are 0."""
+    """Returns every ``step``-th element of ``size`` bytes; the missing ones at the end are 0."""
     result = np.zeros(VL_BYTES // size, f"u{size}")
     source = window(pointer, start, VL_BYTES).view(f"u{size}")
     result[: source.size // step] = source[::step]
@@ -68,12 +68,12 @@ def load_every(pointer: Pointer, start: int, dtype: Any, size: int, step: int) -
 
 
 def load_downsampled(pointer: Pointer, start: int, dtype: Any, size: int) -> Array:
-    """Every second element of 512 bytes."""
+    """Returns every second element of 512 bytes."""
     return window(pointer, start, 2 * VL_BYTES).view(f"u{size}")[::2].copy().view(dtype)
 
 
 def load_widened(pointer: Pointer, start: int, dtype: Any, size: int, factor: int) -> Array:
-    """Elements of ``size`` bytes, zero-extended to ``factor`` times as many."""
+    """Returns the elements of ``size`` bytes, zero-extended to ``factor`` times as many."""
     return window(pointer, start, VL_BYTES // factor).view(f"u{size}").astype(f"u{size * factor}").view(dtype)
 
 
@@ -124,7 +124,7 @@ def store_pair(low: Array, high: Array, pointer: Pointer, start: int, size: int)
 
 
 def load_blocks(pointer: Pointer, start: int, dtype: Any, stride: int, mask: Array) -> Array:
-    """Blocks of 32 bytes, ``stride`` blocks apart; those whose bit of a 32-bit lane is not set are 0."""
+    """Returns the blocks of 32 bytes, ``stride`` blocks apart; those whose bit of a 32-bit lane is not set are 0."""
     result = np.zeros(VL_BYTES, np.uint8)
     blocks = np.flatnonzero(mask[::4][:BLOCKS]).tolist()
     size = len(blocks) * VLANE_BYTES

@@ -20,7 +20,7 @@ FINEST = {"b8": 1, "b16": 2, "b32": 4}
 
 
 def prefix(count: int, step: int) -> Array:
-    """The predicate with the first ``count`` lanes active."""
+    """Returns the predicate with the first ``count`` lanes active."""
     bits = np.zeros(MASK_BITS, np.bool_)
     bits[: count * step : step] = True
     bits.flags.writeable = False
@@ -44,7 +44,7 @@ def lanes(mask: Array, size: int) -> Any:
 
 
 def spread(active: Any, size: int) -> Array:
-    """The predicate of lanes of ``size`` bytes."""
+    """Returns the predicate of lanes of ``size`` bytes."""
     bits = np.zeros(MASK_BITS, np.bool_)
     bits[::size] = active
     return bits

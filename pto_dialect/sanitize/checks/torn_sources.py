@@ -34,7 +34,7 @@ def written(context: Context, site: Site, arena: InstrumentedArena, target: Regi
 
 
 def _needed(source: Region, target: Region, site: Site) -> Cells:
-    """The bytes of elements of ``source`` that are read after ``target`` has replaced them."""
+    """Returns the bytes of elements of ``source`` that are read after ``target`` has replaced them."""
     if (source.offset, source.run, source.dims) == (target.offset, target.run, target.dims):
         return np.zeros(0, np.int64)
     own, theirs = np.sort(source.offsets()), np.sort(target.offsets())

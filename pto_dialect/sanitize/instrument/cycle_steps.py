@@ -57,7 +57,7 @@ class StepLog:
         self._of(thread).overlaps = True
 
     def at(self, thread: Thread, time: float) -> int:
-        """The step of ``thread`` that ended at ``time``, -1 for none."""
+        """Returns the step of ``thread`` that ended at ``time``, -1 for none."""
         known = self._of(thread)
         place = bisect_left(known.ends, time - _EPSILON)
         if place < len(known.ends) and known.ends[place] <= time + _EPSILON:
@@ -65,7 +65,7 @@ class StepLog:
         return -1
 
     def edge(self, thread: Thread, step: int, cause: Cause) -> list[Edge]:
-        """The edge from ``step`` to one of ``thread`` because of ``cause``; none for -1."""
+        """Returns the edge from ``step`` to one of ``thread`` because of ``cause``; none for -1."""
         return [] if step < 0 else [(step, self.schedule.number_of(thread.pipe, cause))]
 
     def hold(self, thread: Thread, step: int, cause: Cause, at_once: bool = False) -> None:
@@ -98,7 +98,7 @@ class StepLog:
         return step
 
     def issued(self, thread: Thread, time: float, cause: Cause) -> list[Edge]:
-        """The edge of a step that the scalar unit has issued at ``time``."""
+        """Returns the edge of a step that the scalar unit has issued at ``time``."""
         core: Any = thread.core
         scalar = core.threads["PIPE_S"]
         return [] if scalar is thread else self.edge(thread, self.at(scalar, time), cause)

@@ -91,8 +91,8 @@ class InstrumentedTile(Tile):
 
 
 def _loser(owner: int, spared: Container[int], renewed: Container[int]) -> int:
-    """The victim of a write over what ``owner`` wrote: nobody (0), the tile, or its negative number where the write was
-    made of its content."""
+    """Returns the victim of a write over what ``owner`` wrote: nobody (0), the tile, or its negative number where the
+    write was made of its content."""
     if owner in spared:
         return 0
     return -owner if owner in renewed else owner
@@ -273,8 +273,8 @@ class Tiles:
                     saved.append(Replaced(self.observer.sites[context.mark.site], region, content))
 
     def _is_changed(self, tile: Allocation, site: Site, arena: InstrumentedArena, runs: Runs) -> bool:
-        """Whether some byte of ``runs`` has another content than when ``tile`` was written: ``site`` comes after the
-        writes in their block, where neither a loop nor a branch makes two tiles names of one value."""
+        """Returns whether some byte of ``runs`` has another content than when ``tile`` was written: ``site`` comes
+        after the writes in their block, where neither a loop nor a branch makes two tiles names of one value."""
         saved = self.replaced.get(tile.number, [])
         if not saved or len(saved) == _REPLACED:
             return False
@@ -287,8 +287,8 @@ class Tiles:
         return any(not np.array_equal(before[first:stop], arena.memory[first:stop]) for first, stop in runs)
 
     def _is_meant(self, tile: Allocation, other: Allocation) -> bool:
-        """Whether loads alone have replaced the content of ``tile``, through a tile that no operation reads: it is
-        there for the loads, and what they bring is read through ``tile``."""
+        """Returns whether loads alone have replaced the content of ``tile``, through a tile that no operation reads: it
+        is there for the loads, and what they bring is read through ``tile``."""
         saved = self.replaced.get(tile.number, [])
         return bool(saved) and all(one.site.loads_tile for one in saved) and not other.site.is_result_read
 
@@ -446,7 +446,7 @@ class Tiles:
 
 
 def _has_other_owner(ranges: Iterable[ShadowRange], first: int, second: int) -> bool:
-    """Whether some of the bytes belong to a tile that has neither of two numbers."""
+    """Returns whether some of the bytes belong to a tile that has neither of two numbers."""
     for one in ranges:  # noqa: SIM110 - most accesses have one range, for which a generator takes twice as long
         if one.owner != first and one.owner != second:
             return True

@@ -143,7 +143,7 @@ class Site:
         return max((width for width in widths if width), default=1)
 
     def allocations(self, writing: bool) -> tuple[Operation, ...]:
-        """The allocations of the tiles that the operation reads or writes."""
+        """Returns the allocations of the tiles that the operation reads or writes."""
         return self._allocations[writing]
 
     @cached_property
@@ -167,8 +167,9 @@ class Site:
         )
 
     def travelled(self, writing: bool) -> tuple[int, ...]:
-        """Indices of the operands through which the operation reads or writes tiles whose allocation the text leaves
-        open: handles that loops, branches, blocks, choices or calls have passed on, or that a pop has bound."""
+        """Returns the indices of the operands through which the operation reads or writes tiles whose allocation the
+        text leaves open: handles that loops, branches, blocks, choices or calls have passed on, or that a pop has
+        bound."""
         return self._travelled[writing]
 
     @cached_property

@@ -28,8 +28,8 @@ class Victims:
         self._numbers = {(): 0}
 
     def replace(self, number: int, owner: int, shown: Collection[int]) -> int:
-        """The set ``number`` after a write that replaces what ``owner`` wrote (0: nobody loses anything) and that is
-        the content of all tiles of ``shown``."""
+        """Returns the set ``number`` after a write that replaces what ``owner`` wrote (0: nobody loses anything) and
+        that is the content of all tiles of ``shown``."""
         before = self._sets[number]
         shown = {FORGOTTEN, abs(owner), *shown}
         left = tuple(victim for victim in before if victim == FORGOTTEN or abs(victim) not in shown)
@@ -44,14 +44,14 @@ class Victims:
         return known
 
     def holds(self, number: int, tile: int) -> bool:
-        """Whether ``tile`` may have lost bytes with the set ``number``."""
+        """Returns whether ``tile`` may have lost bytes with the set ``number``."""
         victims = self._sets[number]
         return tile in victims or -tile in victims
 
     def is_renewed(self, number: int, tile: int) -> bool:
-        """Whether the bytes that ``tile`` lost were replaced by a write that was made of their content."""
+        """Returns whether the bytes that ``tile`` lost were replaced by a write that was made of their content."""
         return -tile in self._sets[number]
 
     def is_complete(self, number: int) -> bool:
-        """Whether no victim of the set ``number`` is forgotten."""
+        """Returns whether no victim of the set ``number`` is forgotten."""
         return FORGOTTEN not in self._sets[number]

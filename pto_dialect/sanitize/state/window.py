@@ -263,7 +263,7 @@ class Window(NDArrayOperatorsMixin):
         return Window(self.arena, self.data.transpose(*axes), self.offset)
 
     def swapaxes(self, first: int, second: int) -> Window:
-        """Two axes exchanged."""
+        """Returns two axes exchanged."""
         return Window(self.arena, self.data.swapaxes(first, second), self.offset)
 
     def squeeze(self, *axis: Any) -> Window:
@@ -271,11 +271,11 @@ class Window(NDArrayOperatorsMixin):
         return Window(self.arena, self.data.squeeze(*axis), self.offset)
 
     def view(self, dtype: Any = None) -> Window:
-        """The same bytes as elements of another type."""
+        """Returns the same bytes as elements of another type."""
         return Window(self.arena, self.data.view() if dtype is None else self.data.view(dtype), self.offset)
 
     def copy(self) -> np.ndarray[Any, Any]:
-        """The elements, read now."""
+        """Returns the elements, read now."""
         return self.taken()
 
     def __bool__(self) -> bool:

@@ -78,7 +78,7 @@ class TimesKernel(CycleKernel):
         return len(observer.log.count) + (observer.events if isinstance(observer, TimesObserver) else 0)
 
     def cycles(self, file: str) -> ModuleCycles:
-        """The cycles of its run."""
+        """Returns the cycles of its run."""
         result = super().cycles(file)
         result.contents_reason = self.reason
         return result

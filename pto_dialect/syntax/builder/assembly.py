@@ -123,7 +123,7 @@ class AssemblyBuilder(TileBuilder):
     # ------------------------------------------------------------ keys
 
     def assembly_key(self, items: list[Any]) -> tuple[Tok, Tok]:
-        """A name and its value in the braces of a directive."""
+        """Returns a name and its value in the braces of a directive."""
         return items[0], items[1]
 
     def assembly_keys(self, token: Tok, cls: type[PtoOp], keys: list[Any], attributes: dict[str, Attribute]) -> None:

@@ -86,39 +86,39 @@ class AttributeBuilder(BuilderBase):
         return None
 
     def empty(self, items: list[Any]) -> list[Any]:
-        """A list without entries."""
+        """Returns a list without entries."""
         return []
 
     def second(self, items: list[Any]) -> Any:
-        """The second part."""
+        """Returns the second part."""
         return items[1]
 
     def third(self, items: list[Any]) -> Any:
-        """The third part."""
+        """Returns the third part."""
         return items[2]
 
     def single(self, items: list[Any]) -> list[Any]:
-        """A list of one part."""
+        """Returns a list of one part."""
         return [items[0]]
 
     def parts(self, items: list[Any]) -> list[Any]:
-        """All parts."""
+        """Returns all parts."""
         return items
 
     def pair(self, items: list[Any]) -> tuple[Any, Any]:
-        """Two parts around a separator."""
+        """Returns two parts around a separator."""
         return items[0], items[2]
 
     def listed_pair(self, items: list[Any]) -> tuple[Any, Any]:
-        """Two parts around a separator, after a comma."""
+        """Returns two parts around a separator, after a comma."""
         return items[1], items[3]
 
     def sequence(self, items: list[Any]) -> list[Any]:
-        """A list with a separator between its entries."""
+        """Returns a list with a separator between its entries."""
         return items[::2]
 
     def bracketed(self, items: list[Any]) -> list[Any]:
-        """A list in square brackets."""
+        """Returns a list in square brackets."""
         return items[1:-1:2]
 
     def joined_types(self, items: list[Any]) -> Tok:
@@ -211,20 +211,20 @@ class AttributeBuilder(BuilderBase):
         return result
 
     def entry(self, items: list[Any]) -> tuple[Tok, str, Attribute]:
-        """``name = value``, or a name alone, which is a unit attribute."""
+        """Returns ``name = value``, or a name alone, which is a unit attribute."""
         token = items[0]
         name = unescape(token.text) if token.type == "STRING" else token.text
         return token, name, items[2] if len(items) > 1 else _UNIT
 
     def number(self, items: list[Any]) -> Attribute:
-        """An integer or float without a type."""
+        """Returns an integer or float without a type."""
         token = items[0]
         if token.type == "INTEGER":
             return IntegerAttr(integer(token.text), i64)
         return builtin.FloatAttr(float(token.text), 64)
 
     def typed_number(self, items: list[Any]) -> Attribute | TypeRun:
-        """``number : type``."""
+        """Returns ``number : type``."""
         token = items[0]
         types = self.type_list(items[2])
         try:
@@ -235,7 +235,7 @@ class AttributeBuilder(BuilderBase):
             return BROKEN
 
     def typed_truth(self, items: list[Any]) -> Attribute:
-        """``true : i1``."""
+        """Returns ``true : i1``."""
         token, stated = items[0], self.one_type(items[2])
         if stated != builtin.i1:
             if stated is not POISON:
@@ -248,19 +248,19 @@ class AttributeBuilder(BuilderBase):
         return value if len(types) == 1 else TypeRun([value, *types[1:]])
 
     def string(self, items: list[Any]) -> Attribute:
-        """A string."""
+        """Returns a string."""
         return StringAttr(unescape(items[0].text))
 
     def typed_string(self, items: list[Any]) -> Attribute | TypeRun:
-        """``"text" : type``."""
+        """Returns ``"text" : type``."""
         return self.and_types(StringAttr(unescape(items[0].text)), self.type_list(items[2]))
 
     def boolean(self, items: list[Any]) -> Attribute:
-        """``true`` or ``false``."""
+        """Returns ``true`` or ``false``."""
         return TRUE if items[0].text == "true" else FALSE
 
     def body_value(self, items: list[Any]) -> Attribute | TypeRun:
-        """``dense<..>`` or another attribute with a body in angle brackets."""
+        """Returns ``dense<..>`` or another attribute with a body in angle brackets."""
         token = items[0]
         if len(items) == 1:
             return self.attribute_text(token, token.text)
@@ -268,7 +268,7 @@ class AttributeBuilder(BuilderBase):
         return self.and_types(self.attribute_text(token, token.text, types[0]), types)
 
     def hash_value(self, items: list[Any]) -> Attribute:
-        """``#name`` or ``#name<..>``."""
+        """Returns ``#name`` or ``#name<..>``."""
         token = items[0]
         alias = self.attribute_aliases.get(token.text)
         if alias is not None:
@@ -291,12 +291,12 @@ class AttributeBuilder(BuilderBase):
             return BROKEN
 
     def type_value(self, items: list[Any]) -> Attribute | TypeRun:
-        """A type as an attribute."""
+        """Returns a type as an attribute."""
         types = self.type_list(items[0])
         return types[0] if len(types) == 1 else TypeRun(types)
 
     def function_value(self, items: list[Any]) -> Attribute | TypeRun:
-        """A function type as an attribute."""
+        """Returns a function type as an attribute."""
         inputs, outputs = items[0]
         results = self.types_of(outputs)
         if isinstance(outputs, Tok) and outputs.value is not PARENTHESISED:
@@ -306,7 +306,7 @@ class AttributeBuilder(BuilderBase):
         return builtin.FunctionType.from_lists(self.types_of(inputs), results)
 
     def symbol_value(self, items: list[Any]) -> Attribute:
-        """``@name`` or ``@a::@b``."""
+        """Returns ``@name`` or ``@a::@b``."""
         return symbol(items[0].text)
 
     def uses_value(self, items: list[Any]) -> Attribute:
@@ -323,14 +323,14 @@ class AttributeBuilder(BuilderBase):
         return UnitAttr() if word == "unit" else StringAttr(word)
 
     def array_value(self, items: list[Any]) -> Attribute:
-        """``[..]``."""
+        """Returns ``[..]``."""
         values: list[Attribute] = []
         for value in items[1:-1:2]:
             values.extend(value.types if isinstance(value, TypeRun) else [value])
         return self.nested(ArrayAttr(values), values, items[0].start)
 
     def dict_value(self, items: list[Any]) -> Attribute:
-        """``{..}`` inside an attribute."""
+        """Returns ``{..}`` inside an attribute."""
         return self.nested(DictionaryAttr(items[0]), items[0].values(), self.text.cursor)
 
     def nested(self, attr: Attribute, parts: Iterable[Attribute], start: int) -> Attribute:

@@ -51,7 +51,7 @@ class ControlBuilder(CoreBuilder):
         return bool(items)
 
     def iter_args(self, items: list[Any]) -> tuple[Tok, Any] | None:
-        """``iter_args(%i = %x, ..) -> (types)``."""
+        """Returns ``iter_args(%i = %x, ..) -> (types)``."""
         return (items[2], items[5]) if items else None
 
     def for_type(self, items: list[Any]) -> Tok | None:
@@ -105,7 +105,7 @@ class ControlBuilder(CoreBuilder):
         return [value]
 
     def parallel_start(self, items: list[Any]) -> tuple[Tok, Tok, Any] | None:
-        """``init (%x, ..)`` and the result types of a parallel loop."""
+        """Returns ``init (%x, ..)`` and the result types of a parallel loop."""
         return (items[0], items[2], items[5]) if items else None
 
     @header
@@ -251,7 +251,7 @@ class ControlBuilder(CoreBuilder):
         return items[0], operands, items[2], self.types_of(items[4]) if len(items) > 4 else []
 
     def switch_case(self, items: list[Any]) -> tuple[Tok, Region]:
-        """``case n {..}``."""
+        """Returns ``case n {..}``."""
         return items[1], items[2]
 
     @statement

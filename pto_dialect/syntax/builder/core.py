@@ -63,11 +63,11 @@ class CoreBuilder(AttributeBuilder):
     # ------------------------------------------------------------ module and function
 
     def symbol_name(self, items: list[Any]) -> Tok | None:
-        """The name of a module, if it has one."""
+        """Returns the name of a module, if it has one."""
         return items[0] if items else None
 
     def module_header(self, items: list[Any]) -> list[Any]:
-        """``module @name attributes {..}``."""
+        """Returns ``module @name attributes {..}``."""
         self.pending = RegionStart()
         self.header = items
         return items
@@ -84,22 +84,22 @@ class CoreBuilder(AttributeBuilder):
         return self.create(cls, token.start, attributes=attributes, properties=properties, regions=[region])
 
     def visibility(self, items: list[Any]) -> str | None:
-        """``public``, ``private`` or ``nested``."""
+        """Returns ``public``, ``private`` or ``nested``."""
         return items[0].text if items else None
 
     def func_arg(self, items: list[Any]) -> tuple[Tok | None, Tok, dict[str, Attribute]]:
-        """An argument of a function: name, type, attributes."""
+        """Returns an argument of a function: name, type, attributes."""
         name = items[0] if items[0].type == "USES" else None
         types = items[2] if name is not None else items[0]
         attributes = next((item for item in items if isinstance(item, dict)), {})
         return name, types, attributes
 
     def func_result(self, items: list[Any]) -> tuple[Tok, dict[str, Attribute]]:
-        """A result of a function: type, attributes."""
+        """Returns a result of a function: type, attributes."""
         return items[0], items[1] if len(items) > 1 else {}
 
     def bare_result(self, items: list[Any]) -> list[Any]:
-        """One result type without parentheses."""
+        """Returns one result type without parentheses."""
         return [(items[1], {})]
 
     def result_list(self, items: list[Any]) -> list[Any]:

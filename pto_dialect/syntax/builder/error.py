@@ -48,7 +48,8 @@ class FollowUp(BuildError):
 
 
 def suggest_word(word: str, allowed: Sequence[str]) -> tuple[str | None, *tuple[Remedy, ...]]:
-    """A suggestion for a wrong ``word``, with its remedies: the near ones of those allowed, else all of them."""
+    """Returns a suggestion for a wrong ``word``, with its remedies: the near ones of those allowed, else all of
+    them."""
     near = near_terms(word, allowed)
     if near:
         return near_hint(near), replace(word, *near)
@@ -59,12 +60,12 @@ def suggest_word(word: str, allowed: Sequence[str]) -> tuple[str | None, *tuple[
 
 
 def at(token: Tok, rule: str, message: str, help: str | None = None, *remedies: Remedy) -> BuildError:
-    """The error that ``token`` is wrong."""
+    """Returns the error that ``token`` is wrong."""
     return BuildError(rule, message, token.start, token.end, help, remedies=remedies)
 
 
 def type_remedies(name: str, actual: Attribute, stated: Attribute, written: bool) -> tuple[Remedy, ...]:
-    """What to do about the value ``name`` of type ``actual`` where ``stated`` is ``written``, or needed."""
+    """Returns what to do about the value ``name`` of type ``actual`` where ``stated`` is ``written``, or needed."""
     found, wanted = type_text(actual), type_text(stated)
     remedies = [swap_operands(False), stated_type(name, found, wanted)] if written else []
     if all(isinstance(type_, (IntegerType, IndexType)) for type_ in (actual, stated)):

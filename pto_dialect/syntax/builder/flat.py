@@ -132,7 +132,7 @@ class FlatBuilder(PtoBuilder):
         return self.flat_statement(token, uses, attributes, signature_part)
 
     def clause(self, items: list[Any]) -> tuple[Tok, list[Any]]:
-        """``word`` or ``word(..)``: the keyword, and the contents of its parentheses."""
+        """Returns ``word`` or ``word(..)``: the keyword, and the contents of its parentheses."""
         return items[0], items[2] if len(items) > 1 else []
 
     def suffix_attributes(self, token: Tok, clauses: list[tuple[Tok, list[Any]]], attributes: dict[str, Any]) -> None:
@@ -411,5 +411,5 @@ def split_angle(token: Tok) -> list[Tok]:
 
 
 def _missing(name: str) -> tuple[Remedy, ...]:
-    """The remedy where a name of a synchronisation is missing."""
+    """Returns the remedy where a name of a synchronisation is missing."""
     return (missing_event(),) if name.startswith("event") else ()

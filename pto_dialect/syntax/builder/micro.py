@@ -31,7 +31,7 @@ class MicroBuilder(ClauseBuilder):
     # ------------------------------------------------------------ burst transfers
 
     def dma_types(self, items: list[Any]) -> list[tuple[Tok | None, Tok]]:
-        """The first types of a burst copy."""
+        """Returns the first types of a burst copy."""
         return [(None, items[0])]
 
     def more_dma_types(self, items: list[Any]) -> list[tuple[Tok | None, Tok]]:

@@ -220,11 +220,11 @@ class StructureBuilder(ValueBuilder):
     # ------------------------------------------------------------ pipes, communication, launch
 
     def two_dicts(self, items: list[Any]) -> dict[str, Attribute]:
-        """Two dictionaries of one statement, joined."""
+        """Returns two dictionaries of one statement, joined."""
         return {**items[0], **items[1]}
 
     def named_uses(self, items: list[Any]) -> tuple[Tok, Tok, dict[str, Attribute]]:
-        """``word(%x) {..}`` after the operands."""
+        """Returns ``word(%x) {..}`` after the operands."""
         return items[0], items[2], items[4]
 
     def field_attributes(self, cls: Any, fields: dict[str, Attribute]) -> dict[str, Attribute]:
@@ -296,7 +296,7 @@ class StructureBuilder(ValueBuilder):
         return self.assemble(cls, token, groups, results, merged)
 
     def comm_item(self, items: list[Any]) -> tuple[Tok | None, Tok]:
-        """An operand of a collective transfer, or a group by name."""
+        """Returns an operand of a collective transfer, or a group by name."""
         return (items[0], items[2]) if len(items) > 1 else (None, items[0])
 
     @statement

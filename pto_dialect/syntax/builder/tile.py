@@ -64,7 +64,7 @@ class TileBuilder(FlatBuilder):
     # ------------------------------------------------------------ parts
 
     def typed(self, items: list[Any]) -> Typed:
-        """Operands with their types."""
+        """Returns the operands with their types."""
         return Typed(items[0], items[2])
 
     def inner_word(self, items: list[Any]) -> Input:
@@ -72,29 +72,29 @@ class TileBuilder(FlatBuilder):
         return Input(items[0], items[4], items[2], items[1])
 
     def inner_dict(self, items: list[Any]) -> Input:
-        """A dictionary among the inputs."""
+        """Returns a dictionary among the inputs."""
         return Input(items[0], items[3], items[1])
 
     def mask_dict(self, items: list[Any]) -> Input:
-        """A mask pattern among the inputs."""
+        """Returns a mask pattern among the inputs."""
         return Input(items[0], items[4], items[2])
 
     def first_input(self, items: list[Any]) -> list[Any]:
-        """The first input of ``ins(..)``."""
+        """Returns the first input of ``ins(..)``."""
         return [Typed(items[0], items[2])]
 
     def next_input(self, items: list[Any]) -> list[Any]:
-        """A further input of ``ins(..)``."""
+        """Returns a further input of ``ins(..)``."""
         items[0].append(Typed(items[2], items[4]))
         return items[0]
 
     def next_other_input(self, items: list[Any]) -> list[Any]:
-        """A further input of another form."""
+        """Returns a further input of another form."""
         items[0].append(items[2])
         return items[0]
 
     def keyed_input(self, items: list[Any]) -> list[Any]:
-        """``word %x : type`` among the inputs."""
+        """Returns ``word %x : type`` among the inputs."""
         items[0].append(Input(items[2], items[4], key=items[1]))
         return items[0]
 

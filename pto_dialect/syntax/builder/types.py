@@ -200,7 +200,7 @@ class TypeReader:
         return result
 
     def _has_undefined_alias(self, resolved: str, spelling: str, start: int) -> bool:
-        """Whether a type contains the alias of a type that nothing defines, which is reported."""
+        """Returns whether a type contains the alias of a type that nothing defines, which is reported."""
         name = next((name for name in alias_uses(resolved) if name[0] == "!"), None)
         if name is None:
             return False

@@ -67,11 +67,11 @@ class ValueBuilder(AssemblyBuilder):
     """Builders of the value forms."""
 
     def more_operands(self, items: list[Any]) -> list[Any]:
-        """A further operand of a value form."""
+        """Returns a further operand of a value form."""
         return [*items[0], items[2]]
 
     def value_operand(self, items: list[Any]) -> tuple[Tok, list[Tok]]:
-        """``%a[..]`` with its indices."""
+        """Returns ``%a[..]`` with its indices."""
         return items[0], items[1] if len(items) > 1 else []
 
     @statement

@@ -63,7 +63,7 @@ def _width(statement: Statement) -> int | None:
 
 
 def _full_mask(statement: Statement, names: Names) -> Reading | None:
-    """All operands but the mask: every lane is active."""
+    """Returns all operands but the mask: every lane is active."""
     indices = sum(bool(INDEXED.fullmatch(value)) for value in statement.values)
     declared = signature(op_class(statement.name))
     if len(statement.values) + indices != declared.required - 1:
@@ -82,14 +82,14 @@ def _full_mask(statement: Statement, names: Names) -> Reading | None:
 
 
 def _whole_difference(statement: Statement, names: Names) -> Reading | None:
-    """``vexpdif`` of f32, where every lane has its result and the part has no effect."""
+    """Returns ``vexpdif`` of f32, where every lane has its result and the part has no effect."""
     if len(statement.operands) != 2 or not statement.types or _width(statement) != 32:
         return None
     return _full_mask(replace(statement, operands=(*statement.operands, '"EVEN"')), names)
 
 
 def _remaining(statement: Statement, names: Names) -> Reading | None:
-    """``plt`` whose second result, the remaining count, has no name."""
+    """Returns ``plt`` whose second result, the remaining count, has no name."""
     if len(statement.results) != 1 or len(statement.operands) != 1:
         return None
     named = replace(statement, results=(*statement.results, f"%remaining{next(names)}"))
@@ -126,7 +126,7 @@ def _predicate_move(statement: Statement, names: Names) -> Reading | None:
 
 
 def _flush(statement: Statement, names: Names) -> Reading | None:
-    """``vstas %value, %dest[%offset]``."""
+    """Returns ``vstas %value, %dest[%offset]``."""
     del names
     found = INDEXED.fullmatch(statement.operands[-1]) if len(statement.operands) == 2 else None
     if found is None:
@@ -136,7 +136,7 @@ def _flush(statement: Statement, names: Names) -> Reading | None:
 
 
 def _post_update(statement: Statement, names: Names) -> Reading | None:
-    """``vstus`` with a mode, which its second result already implies."""
+    """Returns ``vstus`` with a mode, which its second result already implies."""
     del names
     words = [each for each in statement.operands if each.startswith('"')]
     if len(words) != 1 or len(statement.values) != 4 or len(statement.results) != 2:
@@ -149,7 +149,7 @@ def _post_update(statement: Statement, names: Names) -> Reading | None:
 
 
 def _buffer_id(statement: Statement, names: Names) -> Reading | None:
-    """``get_buf %id, "PIPE_V", %mode``, with the pipe first or second."""
+    """Returns ``get_buf %id, "PIPE_V", %mode``, with the pipe first or second."""
     del names
     pipes = [each for each in statement.operands if not each.startswith("%")]
     values = [INDEXED.sub(r"\1_\2", each).replace("_%", "_") for each in statement.values]
@@ -211,7 +211,7 @@ def _bound(statement: Statement, names: Names) -> Reading | None:
 
 
 def _reshaped(statement: Statement, names: Names) -> Reading | None:
-    """``treshape`` with ``ins(..) outs(..)``."""
+    """Returns ``treshape`` with ``ins(..) outs(..)``."""
     del names
     if not statement.outs:
         return None
@@ -229,7 +229,7 @@ def _element(statement: Statement, names: Names) -> Reading | None:
 
 
 def _window(statement: Statement, names: Names) -> Reading | None:
-    """``subview %s, %r, %c``, whose sizes are those of the result."""
+    """Returns ``subview %s, %r, %c``, whose sizes are those of the result."""
     del names
     shape = _TILE_SHAPE.search(statement.outputs[0]) if statement.outputs else None
     if shape is None or len(statement.values) != 3:

@@ -86,7 +86,7 @@ def _foreign(s: Situation, text: str) -> Message:
 
 
 def _remedies_of(text: str) -> tuple[Remedy, ...]:
-    """What to do about a character of ``_HELP``."""
+    """Returns what to do about a character of ``_HELP``."""
     if text == "-":
         return (replace(None, "->"),)
     if text == "'":
@@ -118,7 +118,7 @@ def _after_token(s: Situation) -> Message | None:
 
 
 def _colons(s: Situation) -> Message | None:
-    """``pto::tadd``."""
+    """Returns ``pto::tadd``."""
     words = (token for token in (*s.statement, s.token) if token.type in _WORDS and s.text.startswith("::", token.end))
     token = next(words, None)
     if token is None:
@@ -134,7 +134,7 @@ def _colons(s: Situation) -> Message | None:
 
 
 def _assignment(s: Situation) -> Message | None:
-    """``%a := ..`` and ``%a == ..``."""
+    """Returns ``%a := ..`` and ``%a == ..``."""
     token, following = s.token, s.following
     if s.previous is not None or token.type != "USES" or following is None:
         return None

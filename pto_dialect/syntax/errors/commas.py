@@ -32,7 +32,7 @@ def _missing(left: str, right: str, at: Tok) -> Message:
 
 
 def _followed_by_nothing(s: Situation) -> Message | None:
-    """A comma at the end of a list."""
+    """Returns a comma at the end of a list."""
     previous = s.statement[-1]
     if previous.type != "COMMA" or not (s.token.type in _ENDS_A_LIST or s.begins_statement):
         return None
@@ -41,7 +41,7 @@ def _followed_by_nothing(s: Situation) -> Message | None:
 
 
 def _needless(s: Situation) -> Message | None:
-    """A comma before something that would be right without it."""
+    """Returns a comma before something that would be right without it."""
     following = s.following
     if s.token.type != "COMMA" or "COMMA" in s.expected or following is None or following.type not in s.expected:
         return None
@@ -50,7 +50,7 @@ def _needless(s: Situation) -> Message | None:
 
 
 def _between_entries(s: Situation) -> Message | None:
-    """Two entries of a dictionary."""
+    """Returns two entries of a dictionary."""
     token, previous, following = s.token, s.statement[-1], s.following
     if not s.inside("LBRACE") or "RESULTS" in s.expected or token.type not in _KEYS:
         return None
@@ -69,7 +69,7 @@ def _between_entries(s: Situation) -> Message | None:
 
 
 def _between_types(s: Situation) -> Message | None:
-    """Two types of a list, unless the second one is the result of an operation whose arrow is missing."""
+    """Returns two types of a list, unless the second one is the result of an operation whose arrow is missing."""
     token, previous = s.token, s.statement[-1]
     if token.type not in _TYPES or previous.type not in _TYPES:
         return None
@@ -80,7 +80,7 @@ def _between_types(s: Situation) -> Message | None:
 
 
 def _between_others(s: Situation) -> Message | None:
-    """Two entries of a list of words, strings, numbers or attributes."""
+    """Returns two entries of a list of words, strings, numbers or attributes."""
     token, previous = s.token, s.statement[-1]
     if token.type != previous.type or token.type not in _ALIKE or not s.open_brackets or s.inside("LBRACE"):
         return None

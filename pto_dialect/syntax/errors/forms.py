@@ -104,7 +104,7 @@ _HEADER = re.compile(
 
 
 def _no_operation(s: Situation) -> Message | None:
-    """``%a = %b`` and ``%a = %b + %c``."""
+    """Returns ``%a = %b`` and ``%a = %b + %c``."""
     if s.token.type != "BINDINGS" or "RESULTS" not in s.expected:
         return None
     header = _HEADER.match(s.text, s.token.start)
@@ -161,7 +161,7 @@ def _attribute_braces(s: Situation) -> Message | None:
 
 
 def _value_without_hash(s: Situation) -> Message | None:
-    """``pto.kernel_kind<vector>`` and ``pto<round_mode RINT>`` as the value of an attribute."""
+    """Returns ``pto.kernel_kind<vector>`` and ``pto<round_mode RINT>`` as the value of an attribute."""
     value = s.statement[-1]
     if value.text == "pto" and s.text.startswith("<", value.end) and s.inside("LBRACE"):
         return Message(
@@ -180,7 +180,7 @@ def _value_without_hash(s: Situation) -> Message | None:
 
 
 def _directive(s: Situation) -> Message | None:
-    """``.const %s : f32 = 2.0``, ``.const %s 2.0``, ``.arg x : memref<4xf32>`` and the like."""
+    """Returns ``.const %s : f32 = 2.0``, ``.const %s 2.0``, ``.arg x : memref<4xf32>`` and the like."""
     first = s.statement[0]
     if first.text not in _DIRECTIVES:
         return None
@@ -220,7 +220,7 @@ def _name_of_directive(s: Situation, word: str, form: str) -> Message:
 
 
 def _group(s: Situation) -> Message | None:
-    """``pto.tadd in(..)``."""
+    """Returns ``pto.tadd in(..)``."""
     head, following = s.head, s.following
     if head is None or head.type != "OP_DPS" or s.token.type != "WORD" or s.statement[-1] is not head:
         return None
@@ -312,7 +312,7 @@ def _else_if(s: Situation) -> Message | None:
 
 
 def _bounds(s: Situation) -> Message | None:
-    """``scf.for %i = %a, %b, %c``."""
+    """Returns ``scf.for %i = %a, %b, %c``."""
     if s.token.type != "COMMA" or s.head is None or s.head.type != "OP_FOR" or s.statement[-1].type != "BINDINGS":
         return None
     text = "the bounds of scf.for are separated by 'to', not ','"
@@ -349,7 +349,7 @@ def _literal(s: Situation) -> Message | None:
 
 
 def _argument_order(s: Situation) -> Message | None:
-    """``@f(i32 %a)`` and ``@f(%x: f32, i32 %a)``."""
+    """Returns ``@f(i32 %a)`` and ``@f(%x: f32, i32 %a)``."""
     if s.head is None or s.head.type != "OP_FUNC" or s.token.type != "USES" or s.statement[-1].type != "TYPES":
         return None
     types = split_types(s.statement[-1].text)
@@ -361,7 +361,7 @@ def _argument_order(s: Situation) -> Message | None:
 
 
 def _number(s: Situation) -> Message | None:
-    """A number among values."""
+    """Returns a number among values."""
     if s.token.type not in ("INTEGER", "FLOAT") or [tok.type for tok in s.statement[-2:]] != ["USES", "COMMA"]:
         return None
     if not s.inside("LPAR") or s.token.type in s.expected:

@@ -132,7 +132,7 @@ def _incomplete(s: Situation, head: Tok) -> Message:
 
 
 def _only_operand(name: str) -> tuple[Remedy, ...]:
-    """The one operand, an enumerator, of an operation that takes nothing else."""
+    """Returns the one operand, an enumerator, of an operation that takes nothing else."""
     word = only_word(name)
     return (only_operand(word),) if word is not None else ()
 

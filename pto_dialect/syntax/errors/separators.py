@@ -272,6 +272,6 @@ def _unopened_bracket(s: Situation) -> Message | None:
 
 
 def _ends_line(s: Situation) -> bool:
-    """Whether nothing but other braces follows the unexpected token on its line."""
+    """Returns whether nothing but other braces follows the unexpected token on its line."""
     following = s.following
     return following is None or following.type in ("RBRACE", "$END") or s.starts_line(following)

@@ -44,7 +44,7 @@ def _inside_function(op: Operation) -> bool:
 
 
 def print_builtin_module(writer: Writer, op: Operation) -> list[Piece]:
-    """``module @name attributes {..} {..}``."""
+    """Prints ``module @name attributes {..} {..}``."""
     only_properties(op, "sym_name")
     one_block(op.regions[0])
     name = op.properties.get("sym_name")
@@ -137,7 +137,7 @@ def print_call(writer: Writer, op: Operation) -> str:
 
 
 def print_call_indirect(writer: Writer, op: Operation) -> str:
-    """``call_indirect %f(..) : type``."""
+    """Prints ``call_indirect %f(..) : type``."""
     only_properties(op)
     callee, *arguments = op.operands
     signature = writer.signature(arguments, op.results)
@@ -156,7 +156,7 @@ def print_function_constant(writer: Writer, op: Operation) -> str:
 
 
 def print_constant(writer: Writer, op: Operation) -> str:
-    """``arith.constant value : type``."""
+    """Prints ``arith.constant value : type``."""
     only_properties(op, "value")
     value = checked(op.properties.get("value"), TypedAttribute)
     require(isinstance(value, (builtin.IntegerAttr, builtin.FloatAttr, builtin.DenseIntOrFPElementsAttr)))
@@ -185,7 +185,7 @@ def _flags_stated(op: Operation) -> None:
 
 
 def print_arithmetic(writer: Writer, op: Operation) -> str:
-    """``op %a, %b flags : type``."""
+    """Prints ``op %a, %b flags : type``."""
     only_properties(op, "fastmath", "overflowFlags")
     _flags_stated(op)
     type_ = op.results[0].type
@@ -225,7 +225,7 @@ def print_select(writer: Writer, op: Operation) -> str:
 
 
 def print_compare(writer: Writer, op: Operation) -> str:
-    """``arith.cmpi predicate, %a, %b : type``."""
+    """Prints ``arith.cmpi predicate, %a, %b : type``."""
     only_properties(op, "predicate", "fastmath")
     _flags_stated(op)
     names = PREDICATES[op.name]
@@ -239,7 +239,7 @@ def print_compare(writer: Writer, op: Operation) -> str:
 
 
 def print_cast(writer: Writer, op: Operation) -> str:
-    """``op %x : T to R``."""
+    """Prints ``op %x : T to R``."""
     only_properties(op, "fastmath", "overflowFlags")
     require(op.operands and op.results)
     types = f"{writer.types(op.operands)} to {writer.types(op.results)}"
@@ -266,7 +266,7 @@ def _carried(op: Operation, values: Sequence[SSAValue], arguments: Sequence[SSAV
 
 
 def print_for(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.for %i = %low to %high step %step ..``."""
+    """Prints ``scf.for %i = %low to %high step %step ..``."""
     only_properties(op)
     region = op.regions[0]
     block = one_block(region)
@@ -290,7 +290,7 @@ def print_for(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_parallel(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.parallel (%i) = (..) to (..) step (..) ..``."""
+    """Prints ``scf.parallel (%i) = (..) to (..) step (..) ..``."""
     only_properties(op, "operandSegmentSizes")
     sizes = integers(op, "operandSegmentSizes")
     region = op.regions[0]
@@ -311,14 +311,14 @@ def print_parallel(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_reduce_nothing(writer: Writer, op: Operation) -> str:
-    """``scf.reduce`` without operands."""
+    """Prints ``scf.reduce`` without operands."""
     only_properties(op)
     require(not op.operands)
     return f"scf.reduce{dictionary_part(op.attributes)}"
 
 
 def print_reduce(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.reduce(%x : type) {..}``."""
+    """Prints ``scf.reduce(%x : type) {..}``."""
     only_properties(op)
     require(len(op.regions) == len(op.operands) and all(region.first_block is not None for region in op.regions))
     pieces: list[Piece] = [f"scf.reduce({writer.uses(op.operands)} : {writer.types(op.operands)}) "]
@@ -329,7 +329,7 @@ def print_reduce(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_if(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.if %c -> (types) {..} else {..}``."""
+    """Prints ``scf.if %c -> (types) {..} else {..}``."""
     only_properties(op)
     then, otherwise = op.regions
     require(then.first_block is not None and (otherwise.first_block is not None or not op.results))
@@ -344,7 +344,7 @@ def print_if(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_while(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.while (..) : type {..} do {..}``."""
+    """Prints ``scf.while (..) : type {..} do {..}``."""
     only_properties(op)
     before, after = op.regions
     block = one_block(before)
@@ -359,7 +359,7 @@ def print_while(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_condition(writer: Writer, op: Operation) -> str:
-    """``scf.condition(%c) %x : types``."""
+    """Prints ``scf.condition(%c) %x : types``."""
     only_properties(op)
     require(not op.attributes)
     condition, *values = op.operands
@@ -368,7 +368,7 @@ def print_condition(writer: Writer, op: Operation) -> str:
 
 
 def print_execute_region(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.execute_region -> types {..}``."""
+    """Prints ``scf.execute_region -> types {..}``."""
     only_properties(op)
     require(op.regions[0].first_block is not None)
     results = f"-> {writer.arrow(op.results)} " if op.results else ""
@@ -376,7 +376,7 @@ def print_execute_region(writer: Writer, op: Operation) -> list[Piece]:
 
 
 def print_index_switch(writer: Writer, op: Operation) -> list[Piece]:
-    """``scf.index_switch %i -> types case n {..} default {..}``."""
+    """Prints ``scf.index_switch %i -> types case n {..} default {..}``."""
     only_properties(op, "cases")
     default, *cases = op.regions
     values = integers(op, "cases")
@@ -409,14 +409,14 @@ def _segments(op: Operation, name: str, total: int) -> list[int]:
 
 
 def print_assert(writer: Writer, op: Operation) -> str:
-    """``cf.assert %c, "text"``."""
+    """Prints ``cf.assert %c, "text"``."""
     only_properties(op, "msg")
     message = checked(op.properties.get("msg"), StringAttr)
     return f"cf.assert {writer.uses(op.operands)}, {attribute_text(message)}{dictionary_part(op.attributes)}"
 
 
 def print_conditional_branch(writer: Writer, op: Operation) -> str:
-    """``cf.cond_br %c, ^a(..), ^b(..)``."""
+    """Prints ``cf.cond_br %c, ^a(..), ^b(..)``."""
     only_properties(op, "operandSegmentSizes")
     sizes = _segments(op, "operandSegmentSizes", len(op.operands))
     require(len(sizes) == 3 and sizes[0] == 1)
@@ -428,7 +428,7 @@ def print_conditional_branch(writer: Writer, op: Operation) -> str:
 
 
 def print_switch(writer: Writer, op: Operation) -> str:
-    """``cf.switch %flag : type, [..]``."""
+    """Prints ``cf.switch %flag : type, [..]``."""
     only_properties(op, "operandSegmentSizes", "case_operand_segments", "case_values")
     sizes = _segments(op, "operandSegmentSizes", len(op.operands))
     flag, *operands = op.operands

@@ -41,7 +41,7 @@ def print_nullary_arrow(writer: Writer, op: Operation) -> str:
 
 
 def flat_tail(s: Statement) -> str:
-    """``{dict} : operand types [-> result types]``."""
+    """Returns ``{dict} : operand types [-> result types]``."""
     results = s.op.results
     stated = ""
     if results:

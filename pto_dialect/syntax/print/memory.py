@@ -34,7 +34,7 @@ def _mixed(writer: Writer, static: list[int], dynamic: Iterator[SSAValue], marke
 
 
 def print_alloc(writer: Writer, op: Operation) -> str:
-    """``memref.alloc(%sizes)[%symbols] : type``."""
+    """Prints ``memref.alloc(%sizes)[%symbols] : type``."""
     only_properties(op, "operandSegmentSizes", "alignment")
     sizes = integers(op, "operandSegmentSizes")
     require(len(sizes) == 2 and sum(sizes) == len(op.operands) and "alignment" not in op.attributes)
@@ -49,7 +49,7 @@ def print_alloc(writer: Writer, op: Operation) -> str:
 
 
 def print_dealloc(writer: Writer, op: Operation) -> str:
-    """``memref.dealloc %m : type``."""
+    """Prints ``memref.dealloc %m : type``."""
     only_properties(op)
     tail = f"{dictionary_part(op.attributes)} : {writer.types(op.operands)}"
     return f"{op.name} {writer.uses(op.operands)}{tail}"
@@ -103,20 +103,20 @@ def _view_types(writer: Writer, op: Operation, source: SSAValue) -> str:
 
 
 def print_subview(writer: Writer, op: Operation) -> str:
-    """``memref.subview %m[..] [..] [..] : type to type``."""
+    """Prints ``memref.subview %m[..] [..] [..] : type to type``."""
     source, offsets, sizes, strides = _strided_lists(writer, op)
     return f"{op.name} {writer.use(source)}{offsets} {sizes} {strides}{_view_types(writer, op, source)}"
 
 
 def print_reinterpret_cast(writer: Writer, op: Operation) -> str:
-    """``memref.reinterpret_cast %m to offset: [..], sizes: [..], strides: [..] : type to type``."""
+    """Prints ``memref.reinterpret_cast %m to offset: [..], sizes: [..], strides: [..] : type to type``."""
     source, offsets, sizes, strides = _strided_lists(writer, op)
     lists = f"offset: {offsets}, sizes: {sizes}, strides: {strides}"
     return f"{op.name} {writer.use(source)} to {lists}{_view_types(writer, op, source)}"
 
 
 def print_copy(writer: Writer, op: Operation) -> str:
-    """``memref.copy %a, %b : type to type``."""
+    """Prints ``memref.copy %a, %b : type to type``."""
     only_properties(op)
     source, target = op.operands
     types = f"{writer.type(source.type)} to {writer.type(target.type)}"
@@ -124,7 +124,7 @@ def print_copy(writer: Writer, op: Operation) -> str:
 
 
 def print_dim(writer: Writer, op: Operation) -> str:
-    """``memref.dim`` and ``memref.rank``."""
+    """Prints ``memref.dim`` and ``memref.rank``."""
     only_properties(op)
     source, *indices = op.operands
     require(all(value.type == t.INDEX for value in (*indices, *op.results)))
@@ -150,7 +150,7 @@ def _element_type(op: Operation) -> str:
 
 
 def print_llvm_alloca(writer: Writer, op: Operation) -> str:
-    """``llvm.alloca %n x type : (type) -> type``."""
+    """Prints ``llvm.alloca %n x type : (type) -> type``."""
     require(not op.attributes)
     element = _element_type(op)
     tail = f"{_all_attributes(op, 'elem_type')} : {writer.signature(op.operands, op.results)}"
@@ -172,7 +172,7 @@ def print_llvm_store(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_gep(writer: Writer, op: Operation) -> str:
-    """``llvm.getelementptr %p[..] : type``."""
+    """Prints ``llvm.getelementptr %p[..] : type``."""
     only_properties(op, "inbounds", "rawConstantIndices", "elem_type")
     words = _words(op)
     static = integers(op, "rawConstantIndices")
@@ -184,7 +184,7 @@ def print_llvm_gep(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_extract_element(writer: Writer, op: Operation) -> str:
-    """``llvm.extractelement %v[%i : type] : type``."""
+    """Prints ``llvm.extractelement %v[%i : type] : type``."""
     only_properties(op)
     vector, position = op.operands
     place = f"{writer.use(vector)}[{writer.use(position)} : {writer.type(position.type)}]"
@@ -192,7 +192,7 @@ def print_llvm_extract_element(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_insert_element(writer: Writer, op: Operation) -> str:
-    """``llvm.insertelement %x, %v[%i : type] : type``."""
+    """Prints ``llvm.insertelement %x, %v[%i : type] : type``."""
     only_properties(op)
     vector, value, position = op.operands
     place = f"{writer.use(value)}, {writer.use(vector)}[{writer.use(position)} : {writer.type(position.type)}]"
@@ -200,13 +200,13 @@ def print_llvm_insert_element(writer: Writer, op: Operation) -> str:
 
 
 def print_llvm_undef(writer: Writer, op: Operation) -> str:
-    """``llvm.mlir.undef : type``."""
+    """Prints ``llvm.mlir.undef : type``."""
     only_properties(op)
     return f"{op.name}{dictionary_part(op.attributes)} : {writer.types(op.results)}"
 
 
 def print_llvm_extract_value(writer: Writer, op: Operation) -> str:
-    """``llvm.extractvalue %s[..] : type``."""
+    """Prints ``llvm.extractvalue %s[..] : type``."""
     only_properties(op, "position")
     path = ", ".join(map(str, integers(op, "position")))
     tail = f"{dictionary_part(op.attributes)} : {writer.types(op.operands)}"

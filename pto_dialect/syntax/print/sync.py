@@ -58,12 +58,12 @@ def _event_operand(s: Statement) -> str | None:
 
 
 def print_event(s: Statement) -> str:
-    """``<PIPE_MTE3>, 0`` or ``<PIPE_MTE3>, %id``."""
+    """Prints ``<PIPE_MTE3>, 0`` or ``<PIPE_MTE3>, %id``."""
     return f" {s.stripped('pipe')}, {_one_of(_number(s, 'event_id'), _event_operand(s))}"
 
 
 def print_buffer(s: Statement) -> str:
-    """``"PIPE_V", 0, 0`` for a pipe, ``[#pto.pipe_event_type<TVEC>, 0, 0]`` for an operation kind."""
+    """Prints ``"PIPE_V", 0, 0`` for a pipe, ``[#pto.pipe_event_type<TVEC>, 0, 0]`` for an operation kind."""
     kind = checked(s.attribute("op_type"), EnumAttr).kind
     number = s.writer.uses(s.group("buf_id")) if "buf_id" in s.groups else checked(_number(s, "buf_id"), str)
     rest = f"{number}, {_number(s, 'mode', default='0')}"

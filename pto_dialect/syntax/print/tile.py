@@ -64,12 +64,12 @@ def merge_sort_values(s: Statement, scratch: bool | None) -> list[SSAValue]:
 
 
 def typed_group(writer: Writer, values: Sequence[SSAValue], inner: str = "") -> str:
-    """``%a, %b {inner} : Ta, Tb``."""
+    """Returns ``%a, %b {inner} : Ta, Tb``."""
     return f"{writer.uses(values)}{inner} : {writer.types(values)}"
 
 
 def outs_part(s: Statement) -> str:
-    """``outs(%d : T)``."""
+    """Returns ``outs(%d : T)``."""
     values = s.values(slot.name for slot in s.layout.slots if slot.name in s.layout.spec.outs)
     return f"outs({typed_group(s.writer, values)})"
 

@@ -27,7 +27,7 @@ _FOLDER = "grammar"
 
 
 def grammar_text(name: str) -> str:
-    """Text of a grammar file, from the installed package or from the source tree."""
+    """Returns the text of a grammar file, from the installed package or from the source tree."""
     for folder in (_PACKAGE, os.path.dirname(_PACKAGE)):
         path = os.path.join(folder, _FOLDER, name)
         if os.path.isfile(path):
@@ -43,19 +43,19 @@ def _file(name: str, *parts: object) -> str:
 
 
 def _packaged_file(name: str, text: str) -> str:
-    """Where the tables of a grammar are in an installation that brought them."""
+    """Returns where the tables of a grammar are in an installation that brought them."""
     return os.path.join(_PACKAGE, _FOLDER, _file(name, text, table_cache.FORMAT))
 
 
 def _cache_file(name: str, text: str) -> str | None:
-    """Where the tables of a grammar are kept; ``None`` without a cache folder."""
+    """Returns where the tables of a grammar are kept; ``None`` without a cache folder."""
     folder = cache_folder()
     version = ".".join(map(str, sys.version_info[:3]))
     return folder and os.path.join(folder, _file(name, text, __version__, version, table_cache.FORMAT))
 
 
 def load_grammar(name: str, lexer: Callable[[dict[str, str]], Lexer], builder: object) -> Parser:
-    """A parser for grammar file ``name`` that calls the methods of ``builder`` as rules complete (no
+    """Returns a parser for grammar file ``name`` that calls the methods of ``builder`` as rules complete (no
     tree)."""
     return Parser(_tables(name), lexer, builder)
 
@@ -81,7 +81,7 @@ def _tables(name: str) -> Tables:
 
 
 def _packaged(path: str) -> bytes | None:
-    """What an installation brought, whoever has installed it."""
+    """Returns what an installation brought, whoever has installed it."""
     try:
         with open(path, "rb") as stream:
             return unsealed(stream.read())

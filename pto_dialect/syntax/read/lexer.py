@@ -116,12 +116,12 @@ class ProgramLexer:
         self.words = {**literals, **OPERATION_TERMINALS}
 
     def lex(self, data: ProgramText) -> Iterator[Tok]:
-        """The tokens of a program."""
+        """Returns the tokens of a program."""
         data.lexer = self
         return self.tokens(data)
 
     def tokens(self, data: ProgramText) -> Iterator[Tok]:
-        """The tokens from ``data.position`` on."""
+        """Returns the tokens from ``data.position`` on."""
         tokens = self._scan(data)
         return self._opcodes(tokens, data.text) if data.assembly else tokens
 

@@ -127,7 +127,7 @@ class Repair:
         return True
 
     def _label_sign(self, state: State, token: Tok, following: Tok | None) -> bool:
-        """``next:`` for ``^next:``."""
+        """Returns ``next:`` for ``^next:``."""
         if token.type not in ("WORD", "OP_UNKNOWN") or following is None:
             return False
         if following.type != "COLON" and not _LABEL.match(self.data.text, token.end):
@@ -144,7 +144,7 @@ class Repair:
         return True
 
     def _property_end(self, state: State, statement: list[Tok], token: Tok) -> bool:
-        """``<{..}`` without its ``>``."""
+        """Returns ``<{..}`` without its ``>``."""
         if not statement or statement[-1].type != "RBRACE" or token.type == "MORETHAN":
             return False
         if not self._accepts(state.stack, "MORETHAN", token.type):

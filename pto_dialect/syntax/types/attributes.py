@@ -302,7 +302,7 @@ _INDICES = -(1 << 63), (1 << 64) - 1
 
 
 def literals_of(type_: builtin.IntegerType | builtin.IndexType) -> tuple[int, int]:
-    """The least and the greatest literal of an integer type; one without a sign has those of both kinds."""
+    """Returns the least and the greatest literal of an integer type; one without a sign has those of both kinds."""
     if isinstance(type_, builtin.IndexType):
         return _INDICES
     width, signedness = type_.width.data, type_.signedness.data

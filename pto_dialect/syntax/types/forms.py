@@ -62,7 +62,8 @@ def _fail(rule: str, message: str, where: Any, help: str | None = None, *remedie
 
 
 def _unknown_keyword(rule: str, what: str, where: Any, word: str, near: Sequence[str], listed: str) -> TypeSyntaxError:
-    """The error for a ``word`` that is none of those ``listed``; it was probably meant to be one of ``near``."""
+    """Returns the error for a ``word`` that is none of those ``listed``; it was probably meant to be one of
+    ``near``."""
     hint = near_hint(near)
     message = f"unknown {what} {word!r}" + (f"; {hint}" if hint else "")
     words = listed.removeprefix("one of ").split(", ")

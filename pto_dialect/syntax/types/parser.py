@@ -58,7 +58,7 @@ class TypeLexer:
         self.punctuation = literals
 
     def lex(self, data: str) -> Iterator[Tok]:
-        """The tokens of one type."""
+        """Yields the tokens of one type."""
         position, end = 0, len(data)
         match = _TOKEN.match
         while position < end:

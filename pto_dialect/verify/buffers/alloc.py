@@ -101,7 +101,7 @@ def _compute_layout_violations(tile: TileBufType) -> list[Violation]:
 
 
 def _padded_type(tile: TileBufType, row_unit: int, column_unit: int) -> str:
-    """The type of a larger tile with the same valid region, whose size is a multiple of these units."""
+    """Returns the type of a larger tile with the same valid region, whose size is a multiple of these units."""
     rows, cols = round_up(tile.rows, row_unit), round_up(tile.cols, column_unit)
     padded = tile.replace(rows=rows, cols=cols, valid=(tile.valid_rows, tile.valid_cols))
     return type_text(padded)

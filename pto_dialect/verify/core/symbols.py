@@ -53,7 +53,7 @@ def _check_indirect_call(op: Operation, ctx: Context) -> None:
 
 
 def _argument_remedies(found: list[Attribute], wanted: list[Attribute]) -> tuple[Remedy, ...]:
-    """What to do about arguments of other types or in another number."""
+    """Returns what to do about arguments of other types or in another number."""
     if len(found) != len(wanted):
         return (operand_count(len(wanted), len(found)),)
     wrong = [pair for pair in zip(found, wanted, strict=True) if pair[0] != pair[1]]

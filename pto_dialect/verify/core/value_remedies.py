@@ -30,7 +30,8 @@ def block_argument(wanted: Sequence[Attribute], found: Sequence[Attribute]) -> t
 
 
 def written_end(last: Operation, op: Operation) -> Operation:
-    """The terminator ``last`` of a region of ``op``; ``op`` where the terminator is implicit and has its location."""
+    """Returns the terminator ``last`` of a region of ``op``; ``op`` where the terminator is implicit and has its
+    location."""
     span = span_of(last)
     return op if span is not None and span.source.text.startswith(op.name, span.start) else last
 

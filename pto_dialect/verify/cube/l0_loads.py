@@ -91,7 +91,7 @@ def check_memories(op: Operation, ctx: Context) -> None:
 
 
 def _twin(name: str) -> str:
-    """The name of a load without the operand that it fills."""
+    """Returns the name of a load without the operand that it fills."""
     return name.replace("l0a", "l0").replace("l0b", "l0").replace("_ca", "_c").replace("_cb", "_c")
 
 

@@ -93,9 +93,9 @@ class Product:
     def finding(
         self, rule: str, cell: Cell, part: Part, message: str, help: str | None = None, *remedies: Remedy
     ) -> Finding:
-        """A violation that points at an operand."""
+        """Returns a violation that points at an operand."""
         return self.operands.finding(rule, cell, part.name, message, help, remedies=remedies)
 
     def memory_finding(self, rule: str, part: Part, wanted: str) -> Finding:
-        """The finding that an operand is in another memory than ``wanted``."""
+        """Returns the finding that an operand is in another memory than ``wanted``."""
         return self.operands.memory_finding(rule, ALWAYS, part.name, part.tile.loc, wanted, role=part.role)

@@ -58,7 +58,7 @@ def route(moves: Mapping[tuple[str, str], str], found: str, wanted: str) -> list
 
 
 def transfer_between(source: str | None, destination: str | None) -> str | None:
-    """The transfer between two memories that pointers name; ``None`` where there is none."""
+    """Returns the transfer between two memories that pointers name; ``None`` where there is none."""
     return _POINTER_MOVES.get((source or "", destination or ""))
 
 

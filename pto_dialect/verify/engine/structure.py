@@ -96,7 +96,7 @@ def _check_values(op: PtoOp, ctx: Context) -> bool:
 
 
 def _mask_width(op: PtoOp, found: Attribute) -> tuple[Remedy, ...]:
-    """The operation that makes masks of the width of ``found``, where there is one."""
+    """Returns the operation that makes masks of the width of ``found``, where there is one."""
     stem = op.name.rpartition("_")[0]
     other = f"{stem}_{found.granularity}" if isinstance(found, MaskType) else ""
     return (other_operation(other, False),) if other in OPS else ()
@@ -181,7 +181,7 @@ def _check_attributes(op: PtoOp, ctx: Context) -> bool:
 
 
 def _other_word(name: str, words: tuple[str, ...], value: Attribute, near: list[str]) -> tuple[Remedy, ...]:
-    """What to do about an attribute that takes one of ``words`` and has another ``value``."""
+    """Returns what to do about an attribute that takes one of ``words`` and has another ``value``."""
     if not words or not isinstance(value, StringAttr):
         return ()
     return (*((replace(value.data, *near),) if near else ()), attribute_word(name, *words))

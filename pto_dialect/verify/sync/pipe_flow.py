@@ -152,8 +152,8 @@ def _shared_flags(inits: list[Operation], ctx: Context) -> None:
 
 
 def _is_used_beside(first: Operation, second: Operation) -> bool:
-    """Whether two queues with the same flags differ and the one that is initialised first, on the way to the second,
-    is still used then."""
+    """Returns whether two queues with the same flags differ and the one that is initialised first, on the way to the
+    second, is still used then."""
     block = second.parent
     if block is None or first.parent is not block or [*first.operands] == [*second.operands]:
         return False

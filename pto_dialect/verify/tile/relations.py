@@ -168,7 +168,8 @@ class TileOperands:
     def memory_finding(
         self, rule: str, cell: Cell, at: str, found: str | None, *wanted: str, role: str | None = None
     ) -> Finding:
-        """The finding that the operand ``at``, or its ``role``, is in ``found`` and not in one of those ``wanted``."""
+        """Returns the finding that the operand ``at``, or its ``role``, is in ``found`` and not in one of those
+        ``wanted``."""
         name = role or at
         help, *moves = missing_move(name, found, wanted)
         message = f"{name} of {self.op_name} must be in {' or '.join(wanted)}, found {found}"

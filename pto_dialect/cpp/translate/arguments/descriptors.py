@@ -56,7 +56,7 @@ class _Offset(NamedTuple):
     stride: int = 0
 
     def plus(self, constant: int, terms: Sequence[tuple[Value, int]]) -> _Offset:
-        """The address that many bytes further."""
+        """Returns the address that many bytes further."""
         if not terms:
             return self._replace(offset=self.offset + constant)
         value, stride = terms[0]
@@ -91,7 +91,7 @@ def accesses_of(pointer: Value, uses: Mapping[Value, Sequence[Instruction]], mod
 
 
 def _loaded(load: Instruction, place: _Offset) -> Access | None:
-    """What a load reads; ``None`` if it may be any field."""
+    """Returns what a load reads; ``None`` if it may be any field."""
     if place.value is None:
         return Access(place.offset, load)
     if place.stride == 4:

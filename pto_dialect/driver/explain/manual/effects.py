@@ -73,7 +73,7 @@ def _order(cls: type[PtoOp]) -> str:
 
 
 def differences(cls: type[PtoOp]) -> Iterator[Block]:
-    """What the targets have differently: the operation itself, element types, units and memories."""
+    """Yields what the targets have differently: the operation itself, element types, units and memories."""
     having = [target for target in targets(cls).split(", ") if target]
     rows = [("has the operation", *("yes" if target in having else "no" for target in _TARGETS)), *_elements(cls)]
     rows += [(f"a length of `{cls.name}` counts", *counted) for counted in _counted(cls)]
@@ -114,7 +114,7 @@ def _memories(program: str) -> list[tuple[str, ...]]:
 
 
 def _moves(name: str) -> Iterator[Block]:
-    """The pairs of locations between which each target moves tiles."""
+    """Yields the pairs of locations between which each target moves tiles."""
     short = name.removeprefix("pto.")
     pairs = [_pairs(get_profile(target)).get(short, frozenset()) for target in _TARGETS]
     rows = [

@@ -74,7 +74,7 @@ def _entries() -> tuple[dict[str, str], dict[str, list[_Entry]], dict[str, _Entr
 
 
 def _lines() -> Iterator[tuple[_Entry, list[str], str]]:
-    """The lines below the headings of all files, each with its entry and the parts of the heading."""
+    """Yields the lines below the headings of all files, each with its entry and the parts of the heading."""
     for name in FILES:
         entry, words = _Entry(), ["#", ""]
         text = files("pto_dialect.driver.explain.manual").joinpath(f"{name}.txt").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ def _lines() -> Iterator[tuple[_Entry, list[str], str]]:
 
 @cache
 def prose_of(name: str) -> Prose:
-    """The texts about operation ``name``, by all entries that name it and by that of its family."""
+    """Returns the texts about operation ``name``, by all entries that name it and by that of its family."""
     summaries, own, families = _entries()
     entries = own.get(name, [])
     paragraphs = (*(entry.paragraph for entry in entries), families[OPS[name][0]].paragraph)
@@ -98,7 +98,7 @@ def prose_of(name: str) -> Prose:
 
 
 def marked(text: str) -> str:
-    """``text`` of a file as that of a page: operations are links, what is not code stands for itself."""
+    """Returns ``text`` of a file as that of a page: operations are links, what is not code stands for itself."""
     return "".join(
         (f"[`{part}`]({part}.md)" if part in OPS else f"`{part}`") if number % 2 else plain(part)
         for number, part in enumerate(text.split("`"))
@@ -106,12 +106,12 @@ def marked(text: str) -> str:
 
 
 def summary_of(name: str) -> str:
-    """One sentence on what operation ``name`` does."""
+    """Returns one sentence on what operation ``name`` does."""
     return prose_of(name).summary
 
 
 def _declared(name: str) -> tuple[str, ...]:
-    """The docstring of the operation where it is a formula, or says what the only result is."""
+    """Returns the docstring of the operation where it is a formula, or says what the only result is."""
     cls = op_class(name)
     text = computes(cls).replace("``", "")
     if _FORMULA.search(text):
@@ -120,7 +120,7 @@ def _declared(name: str) -> tuple[str, ...]:
 
 
 def _result(cls: type[PtoOp]) -> str:
-    """The name of the only result, of operations that have no destination."""
+    """Returns the name of the only result, of operations that have no destination."""
     declared = signature(cls)
     alone = len(declared.results) == 1 and declared.results[0].arity == "1"
     return declared.results[0].name.rstrip("_") if alone and declared.results else ""

@@ -13,7 +13,7 @@ from ..page import Block, Code, Text
 
 @cache
 def _calls() -> dict[str, tuple[str, ...]]:
-    """The C++ calls that become each operation."""
+    """Returns the C++ calls that become each operation."""
     found: dict[str, dict[str, None]] = {}
     for name, overloads in rows().items():
         for row in overloads:
@@ -31,7 +31,7 @@ def _mode(row: Row) -> str:
 
 
 def _assembly(cls: type[PtoOp]) -> str:
-    """The assembly of an operation on tiles: its value form without the prefix of the dialect; else nothing."""
+    """Returns the assembly of an operation on tiles: its value form without the prefix of the dialect; else nothing."""
     declared, spec = signature(cls), op_spec(cls)
     outs = [slot for slot in declared.operands if slot.name in spec.outs]
     if not declared.results or not outs or spec.in_place or any(slot.arity == "1" for slot in outs):
@@ -43,7 +43,7 @@ def _assembly(cls: type[PtoOp]) -> str:
 
 
 def spellings(cls: type[PtoOp]) -> Iterator[Block]:
-    """The calls of the C++ interface, and the assembly, of operations that have them."""
+    """Yields the calls of the C++ interface, and the assembly, of operations that have them."""
     calls, assembly = _calls().get(cls.name, ()), _assembly(cls)
     if calls:
         yield Text("In [C++](../cpp.md), with `#include <pto/pto-inst.hpp>`:")

@@ -20,7 +20,8 @@ _OPENING, _CLOSING = "([{<", ")]}>"
 
 
 def laid_out(form: str) -> str:
-    """``form`` with each clause, and the types, in a line of their own where it is long or has several clauses."""
+    """Returns ``form`` with each clause, and the types, in a line of their own where it is long or has several
+    clauses."""
     pieces = _pieces(form)
     clauses = sum(piece.startswith("[") for piece in pieces)
     if len(form) <= WIDTH and clauses < 2:
@@ -29,7 +30,7 @@ def laid_out(form: str) -> str:
 
 
 def _pieces(form: str) -> list[str]:
-    """The parts of a form that begin a line: the operands, bracketed clauses, ``outs``, the types."""
+    """Returns the parts of a form that begin a line: the operands, bracketed clauses, ``outs``, the types."""
     pieces: list[str] = []
     begin = depth = 0
     for at, char in enumerate(form):
@@ -56,7 +57,7 @@ _LABEL: Final = re.compile(r"i\d+|index|f\d+|bf16")
 
 
 def typed(form: str, cls: type[PtoOp]) -> str:
-    """``form`` with the types that ``cls`` decides in place of ``T``: numbers, and the memories of pointers."""
+    """Returns ``form`` with the types that ``cls`` decides in place of ``T``: numbers, and the memories of pointers."""
     head, colon, types = form.rpartition(" : ")
     names = op_spec(cls).typed or re.findall(r"%(\w+)", head.rpartition(" = ")[2] if " = pto." in head else head)
     words = [_type(name, cls) for name in names]
@@ -68,7 +69,7 @@ def typed(form: str, cls: type[PtoOp]) -> str:
 
 
 def _type(name: str, cls: type[PtoOp]) -> str:
-    """The type of one operand, with ``T`` for what is open in it."""
+    """Returns the type of one operand, with ``T`` for what is open in it."""
     label = next((kind_of(cls, slot) for slot in signature(cls).operands if slot.name == name), "")
     if _LABEL.fullmatch(label):
         return label

@@ -39,7 +39,7 @@ class Unit(NamedTuple):
 
 @cache
 def units() -> dict[tuple[str, str], Unit]:
-    """The rows of ``units.txt`` by scope and name; attributes begin with ``@``."""
+    """Returns the rows of ``units.txt`` by scope and name; attributes begin with ``@``."""
     found: dict[tuple[str, str], Unit] = {}
     for line in (
         files("pto_dialect.driver.explain.manual").joinpath("units.txt").read_text(encoding="utf-8").splitlines()
@@ -53,7 +53,7 @@ def units() -> dict[tuple[str, str], Unit]:
 
 
 def unit_of(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> Unit | None:
-    """The unit of an operand or attribute of ``cls``; ``None`` for what is no number or counts nothing."""
+    """Returns the unit of an operand or attribute of ``cls``; ``None`` for what is no number or counts nothing."""
     if not attribute and (burst := _burst(cls, slot.name)) is not None:
         return burst
     table, name = units(), f"@{slot.name}" if attribute else slot.name
@@ -61,7 +61,7 @@ def unit_of(cls: type[PtoOp], slot: Slot, attribute: bool = False) -> Unit | Non
 
 
 def burst_units(name: str) -> dict[str, BurstUnit]:
-    """The units of a transfer in bursts on each target that has one."""
+    """Returns the units of a transfer in bursts on each target that has one."""
     short = name.removeprefix("pto.")
     short = _RAW_TABLES.get(short, short)
     profiles = [get_profile(target) for target in ("a2a3", "a5")]
@@ -69,7 +69,7 @@ def burst_units(name: str) -> dict[str, BurstUnit]:
 
 
 def _burst(cls: type[PtoOp], name: str) -> Unit | None:
-    """The unit of the length or distance of bursts."""
+    """Returns the unit of the length or distance of bursts."""
     counts = burst_units(cls.name)
     if not counts or name.startswith("loop_"):
         return None

@@ -62,7 +62,7 @@ class Document(NamedTuple):
 
 @cache
 def documents() -> tuple[Document, ...]:
-    """All documents, operations first."""
+    """Returns all documents, operations first."""
     return (*_operations(), *_core(), *_terms(), *_rules(), *_guides())
 
 

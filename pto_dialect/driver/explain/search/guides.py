@@ -32,8 +32,9 @@ class UnknownPartError(ValueError):
 
 
 def page_text(word: str) -> str | None:
-    """The Markdown of the page that ``word`` names, as ``docs/cycles.md``, ``cycles.md`` or ``cycles``, with an anchor
-    the part of it; ``None`` for other words, and for pages that are not installed. Raises ``UnknownPartError``."""
+    """Returns the Markdown of the page that ``word`` names, as ``docs/cycles.md``, ``cycles.md`` or ``cycles``, with an
+    anchor the part of it; ``None`` for other words, and for pages that are not installed. Raises ``UnknownPartError``.
+    """
     page, _, anchor = word.removeprefix("docs/").partition("#")
     page = page if page.endswith(".md") else f"{page}.md"
     if page not in GUIDES:
@@ -46,7 +47,7 @@ def page_text(word: str) -> str | None:
 
 
 def _part(text: str, page: str, anchor: str) -> str:
-    """The section with the heading of this anchor, up to the next heading of its level or above."""
+    """Returns the section with the heading of this anchor, up to the next heading of its level or above."""
     headings = [(len(found[1]), slug(found[2]), found.start()) for found in _headings(text)]
     for number, (level, name, start) in enumerate(headings):
         if name == anchor:
@@ -58,7 +59,7 @@ def _part(text: str, page: str, anchor: str) -> str:
 
 
 def _headings(text: str) -> list[re.Match[str]]:
-    """The headings of a page, those in blocks of code left out."""
+    """Returns the headings of a page, those in blocks of code left out."""
     fences = [found.start() for found in _FENCE.finditer(text)]
     return [found for found in _HEADING.finditer(text) if bisect(fences, found.start()) % 2 == 0]
 
@@ -68,6 +69,6 @@ _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading, as on the site."""
+    """Returns the anchor of a heading, as on the site."""
     kept = "".join(char for char in heading.lower() if char.isalnum() or char in " -_")
     return kept.strip().replace(" ", "-")

@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The concepts of a text, without words that say nothing."""
+    """Returns the concepts of a text, without words that say nothing."""
     text = _CAMEL.sub(r"\1 \2", text)
     for pattern, meant in PHRASES:
         text = pattern.sub(meant, text)
@@ -62,7 +62,7 @@ def words_of(text: str) -> list[str]:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """All documents with their concepts."""
+    """Returns all documents with their concepts."""
     return tuple(map(_entry, documents()))
 
 
@@ -91,7 +91,7 @@ def rarity() -> dict[str, float]:
 
 
 def known(question: str) -> bool:
-    """Whether some document has each term of ``question``."""
+    """Returns whether some document has each term of ``question``."""
     words = words_of(question)
     return bool(words) and all(word in rarity() for word in words)
 
@@ -117,12 +117,12 @@ def search(question: str, most: int = 8) -> list[Document]:
 
 
 def _is_foreign(name: str) -> bool:
-    """Whether a name has what plain English has not: ``_``, points, or capitals inside."""
+    """Returns whether a name has what plain English has not: ``_``, points, or capitals inside."""
     return "_" in name or "." in name or ":" in name or _CAMEL.search(name) is not None
 
 
 def _named(document: Document, said: frozenset[str], typed: str, total: float) -> float:
-    """What counts for a name that is typed in full, or begun."""
+    """Returns what counts for a name that is typed in full, or begun."""
     name = document.key.removeprefix("pto.").removeprefix("docs/").removesuffix(".md")
     if name == typed:
         return _EXACT
@@ -134,7 +134,7 @@ def _named(document: Document, said: frozenset[str], typed: str, total: float) -
 
 
 def _closeness(entry: Entry, wanted: frozenset[str]) -> float:
-    """How much of the name, or of a phrase, is what is wanted and no more: between 0 and 1."""
+    """Returns how much of the name, or of a phrase, is what is wanted and no more: between 0 and 1."""
     weight = rarity()
 
     def shared(words: frozenset[str]) -> float:

@@ -15,7 +15,7 @@ _TERM = re.compile(r"[a-z][a-z0-9]{2,}", re.IGNORECASE)
 
 
 def telling_terms(texts: dict[str, str]) -> dict[str, str]:
-    """At most 60 terms of each text: those that occur often in it and in few others; code is left out."""
+    """Returns at most 60 terms of each text: those that occur often in it and in few others; code is left out."""
     counts = {page: Counter(map(str.lower, _TERM.findall(_CODE.sub("", text)))) for page, text in texts.items()}
     pages = Counter(term for found in counts.values() for term in found)
 

@@ -203,7 +203,7 @@ ENDINGS: Final = (("", ""), ("s", ""), ("es", ""), ("d", ""), ("ed", ""), ("ing"
 
 
 def concepts(word: str) -> tuple[str, ...]:
-    """The concepts of a term; the term itself where it is in no list."""
+    """Returns the concepts of a term; the term itself where it is in no list."""
     word = word.lower()
     for ending, instead in ENDINGS:
         form = word.removesuffix(ending) + instead if word.endswith(ending) else word

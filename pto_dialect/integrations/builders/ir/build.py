@@ -33,7 +33,7 @@ def core_properties(cls: type[Operation]) -> frozenset[str]:
 
 @cache
 def _makes_directly(cls: type[Operation], stated: frozenset[str]) -> bool:
-    """Whether creating an operation with these properties fills in nothing."""
+    """Returns whether creating an operation with these properties fills in nothing."""
     if not has_defaults(cls):
         return True
     if not issubclass(cls, IRDLOperation):

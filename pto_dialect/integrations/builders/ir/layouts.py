@@ -53,7 +53,7 @@ def strides_of(of: XAffineMap) -> tuple[list[int], int] | None:
 
 
 def _multiples(of: AffineExpr) -> dict[int, int] | None:
-    """The factor of each dimension in a sum, and the offset; ``None`` where there are none."""
+    """Returns the factor of each dimension in a sum, and the offset; ``None`` where there are none."""
     if isinstance(of, AffineConstantExpr):
         return {_OFFSET: of.value}
     if isinstance(of, AffineDimExpr):

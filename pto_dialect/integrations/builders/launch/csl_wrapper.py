@@ -45,5 +45,5 @@ def change(module: ModuleType) -> None:
 
 
 def target_of(arch: str) -> str | None:
-    """The chip whose cores are called ``arch``; ``None`` for unknown names."""
+    """Returns the chip whose cores are called ``arch``; ``None`` for unknown names."""
     return next((target for name, target in TARGETS.items() if arch.startswith(name)), None)

@@ -39,7 +39,7 @@ class _Changing(Loader):
         self.loader = loader
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """The module, before it is executed."""
+        """Returns the module, before it is executed."""
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -56,7 +56,7 @@ class _StandIn(Loader):
     """Makes a module that is not installed."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module."""
+        """Returns the module."""
         return _here(STAND_INS[spec.name]).make()
 
     def exec_module(self, module: ModuleType) -> None:
@@ -81,7 +81,7 @@ class _Finder(MetaPathFinder):
 
 
 def is_stand_in(name: str) -> bool:
-    """Whether the module ``name`` is provided by this package, because it is not installed."""
+    """Returns whether the module ``name`` is provided by this package, because it is not installed."""
     return name in STAND_INS and PathFinder.find_spec(name) is None
 
 

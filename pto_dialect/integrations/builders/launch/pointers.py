@@ -33,7 +33,7 @@ def note_tensor(tensor: Any) -> None:
 
 
 def pointer(array: Array) -> int:
-    """The address of a numpy array, as an argument of launches for as long as the array lives.
+    """Returns the address of a numpy array, as an argument of launches for as long as the array lives.
 
     Raises ``BindingError`` for an array that no kernel can write.
     """
@@ -90,7 +90,8 @@ def _require_host(tensor: Any) -> None:
 
 
 def value_of(name: str, type_: Attribute, given: Any) -> Any:
-    """The array or number that an argument of type ``type_`` gets for a marshalled value. Raises ``BindingError``."""
+    """Returns the array or number that an argument of type ``type_`` gets for a marshalled value. Raises
+    ``BindingError``."""
     plain = given.value if isinstance(given, ctypes._SimpleCData) else given
     elements = argument_format(type_)
     if elements is None:

@@ -32,7 +32,7 @@ def change(module: ModuleType) -> None:
 
 
 def launched(compiled: Any) -> Launched:
-    """The program of a kernel that PTODSL has compiled; once for each."""
+    """Returns the program of a kernel that PTODSL has compiled; once for each."""
     found = _launched.get(compiled)
     if found is None:
         spec = compiled._module_spec
@@ -45,5 +45,5 @@ def launched(compiled: Any) -> Launched:
 
 
 def names_of(signature: Any) -> list[str]:
-    """The names of the parameters of a Python function, as far as PTODSL states them."""
+    """Returns the names of the parameters of a Python function, as far as PTODSL states them."""
     return [parameter.name for parameter in getattr(signature, "positional_parameters", ())]

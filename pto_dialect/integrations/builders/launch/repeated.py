@@ -21,7 +21,7 @@ BYTES_A_SECOND = 50_000_000
 
 
 def reports(module: ModuleOp) -> bool:
-    """Whether a program prints or may end itself, so that each launch of it is executed."""
+    """Returns whether a program prints or may end itself, so that each launch of it is executed."""
     return any(has_role(op, Role.REPORT) for op in module.walk())
 
 
@@ -60,7 +60,8 @@ class Repeats:
 
 
 def _digest(values: Sequence[Any], blocks: int, with_contents: bool) -> bytes:
-    """A digest of a launch: its blocks, numbers, and addresses, with the contents of their memory if these count."""
+    """Returns a digest of a launch: its blocks, numbers, and addresses, with the contents of their memory if these
+    count."""
     digest = hashlib.blake2b(f"{blocks}".encode())
     for value in values:
         if isinstance(value, np.ndarray):

@@ -13,8 +13,8 @@ from pto_dialect.ir.core_dialects.func import FuncOp
 
 
 def located_text(module: Any, entry: str, names: Sequence[str]) -> str | None:
-    """The text of a module with locations, if it is one of the modules that this package provides; the arguments of
-    function ``entry`` have ``names`` in it."""
+    """Returns the text of a module with locations, if it is one of the modules that this package provides; the
+    arguments of function ``entry`` have ``names`` in it."""
     operation = getattr(module, "operation", None)
     get = getattr(operation, "get_asm", None)
     if operation is None or get is None:

@@ -88,7 +88,7 @@ class AtAddress:
         self.label = "at_address"
 
     def __call__(self, core: Core, address: int) -> MemRef:
-        """The memref whose first byte is at ``address``."""
+        """Returns the memref whose first byte is at ``address``."""
         arena, offset = core.locate(self.space, address)
         return self.make(Pointer(arena, offset, self.make.fmt.storage, self.make.fmt.bytes))
 

@@ -95,7 +95,7 @@ def base_address(op: PtoOp, g: Generator) -> None:
 
 
 def load_element(pointer: Pointer, offset: int, fmt: Format) -> Any:
-    """One element as a Python number."""
+    """Returns one element as a Python number."""
     raw = strided_view(pointer.advance(offset), (1,), (pointer.item_bytes,))
     return decode(raw, fmt)[0].item()
 

@@ -38,7 +38,7 @@ def check_step(step: int) -> int:
 
 
 def unsigned_indices(lower: int, upper: int, step: int, width: int) -> Iterator[int]:
-    """The indices of a loop whose bounds are compared as unsigned numbers of ``width`` bits."""
+    """Yields the indices of a loop whose bounds are compared as unsigned numbers of ``width`` bits."""
     mask, half = (1 << width) - 1, 1 << (width - 1)
     for bits in range(lower & mask, upper & mask, check_step(step)):
         yield (bits ^ half) - half

@@ -28,7 +28,7 @@ from .memref_maker import static_strides
 
 
 def memref_type(value: SSAValue) -> MemRefType:
-    """The type of a memref."""
+    """Returns the type of a memref."""
     assert isinstance(value.type, MemRefType)
     return value.type
 

@@ -140,7 +140,7 @@ class FromFloat:
         self.label = f"to_{self.target.name}"
 
     def __call__(self, value: Array) -> Array:
-        """The results in the storage of the target."""
+        """Returns the results in the storage of the target."""
         return encode(decode(value, self.source), self.target, saturate=False)
 
 
@@ -153,7 +153,7 @@ class Reinterpretation:
         self.target = target
 
     def __call__(self, value: Array) -> Array:
-        """The same bits."""
+        """Returns the same bits."""
         count = value.shape[0]
         bits = np.ascontiguousarray(value).reshape(count, -1).view(self.target.dtype)
         return bits.reshape(self.target.shape(count))

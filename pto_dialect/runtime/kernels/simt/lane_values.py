@@ -56,7 +56,7 @@ class SharedNumbers:
         self.label = getattr(function, "label", None) or getattr(function, "__name__", "shared")
 
     def __call__(self, *values: Any) -> Any:
-        """The result as a plain number."""
+        """Returns the result as a plain number."""
         with np.errstate(all="ignore"):
             result = self.function(*(widen(value) for widen, value in zip(self.wideners, values, strict=True)))
         return decode(result, self.target)[0].item()

@@ -44,7 +44,8 @@ class GetElement:
         self.fmt = fmt
 
     def __call__(self, tile: AnyTile, offset: int) -> Any:
-        """The element at position ``offset`` of ``tile``. Raises ``Fault`` (``mem-oob``) outside of its memory."""
+        """Returns the element at position ``offset`` of ``tile``. Raises ``Fault`` (``mem-oob``) outside of its
+        memory."""
         return decode(element(tile, offset), self.fmt)[0].item()
 
 

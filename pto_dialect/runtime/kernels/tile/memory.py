@@ -281,7 +281,8 @@ def between_memories(op: PtoOp, g: Generator, outside: SSAValue, inside: SSAValu
 
 
 def completes_units(tile: Any, g: Generator) -> bool:
-    """Whether a load completes the last 32 bytes of each row, as the headers of a5 do in L1 for tiles without boxes."""
+    """Returns whether a load completes the last 32 bytes of each row, as the headers of a5 do in L1 for tiles without
+    boxes."""
     if g.profile.arch != "a5" or g.options.backend == "vpto" or not isinstance(tile, t.TileBufType):
         return False
     fmt = element_format(tile, g)

@@ -139,7 +139,8 @@ def _bytes(tile: Tile) -> Array:
 
 
 def _same_elements(source: AnyTile, dst: AnyTile) -> bool:
-    """Copies from layout to layout at once where the elements have one type; returns False where that is impossible."""
+    """Returns the copies from layout to layout at once where the elements have one type; returns False where that is
+    impossible."""
     if not (isinstance(source, Tile) and isinstance(dst, Tile)) or source.fmt.name != dst.fmt.name:
         return False
     if not (isinstance(source.view, MatrixView) and isinstance(dst.view, MatrixView)):

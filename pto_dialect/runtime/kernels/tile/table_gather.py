@@ -169,7 +169,7 @@ class TableScatter:
 
 
 def _is_packed(g: Generator, tile: SSAValue) -> bool:
-    """Whether rows of a table follow each other whatever its view states: where work-items of a5 compute their
+    """Returns whether rows of a table follow each other whatever its view states: where work-items of a5 compute their
     addresses, not for transfers to L1."""
     return g.profile.arch == "a5" and getattr(tile.type, "loc", "vec") != "mat"
 

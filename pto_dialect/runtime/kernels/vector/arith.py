@@ -98,12 +98,12 @@ def compare(op: PtoOp, g: Generator) -> None:
 
 
 def broadcast(value: Any, dtype: np.dtype[Any]) -> Array:
-    """``value`` in every lane."""
+    """Returns ``value`` in every lane."""
     return np.full(VL_BYTES // dtype.itemsize, constant(value, dtype), dtype)
 
 
 def masked_broadcast(value: Any, mask: Array, dtype: np.dtype[Any]) -> Array:
-    """``value`` in the active lanes."""
+    """Returns ``value`` in the active lanes."""
     result = np.zeros(VL_BYTES // dtype.itemsize, dtype)
     active = lanes(mask, dtype.itemsize)
     result[... if active is True else active] = constant(value, dtype)

@@ -35,7 +35,7 @@ class Assembled(NamedTuple):
 
 
 def programs_in(text: str) -> list[Assembled]:
-    """The programs in a C++ file."""
+    """Returns the programs in a C++ file."""
     return [Assembled(**json.loads(line)) for line in re.findall(rf"^{re.escape(MARK)}(.*)$", text, re.MULTILINE)]
 
 

@@ -70,7 +70,7 @@ class LoadedLibrary:
 
 
 def load(name: Any) -> LoadedLibrary | None:
-    """The library in a file of `link`; ``None`` for all other files."""
+    """Returns the library in a file of `link`; ``None`` for all other files."""
     try:
         path = os.fspath(name)
         with open(path, "rb") as file:

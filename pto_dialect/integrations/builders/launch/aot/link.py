@@ -56,7 +56,7 @@ class Library(NamedTuple):
 
 
 def read_library(text: str) -> Library | None:
-    """A library of this package; ``None`` for other files."""
+    """Returns a library of this package; ``None`` for other files."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def link(source: Path, defines: dict[str, str]) -> Library:
-    """The library of a C++ file. Raises ``LinkError``."""
+    """Returns the library of a C++ file. Raises ``LinkError``."""
     text, programs = _included(source, defines, DEPTH)
     if not programs:
         raise LinkError(f"{source} includes no program of ptoas; C++ kernels run with pto run KERNEL.cpp")
@@ -118,7 +118,7 @@ def link(source: Path, defines: dict[str, str]) -> Library:
 
 
 def _included(source: Path, defines: dict[str, str], depth: int) -> tuple[str, list[Assembled]]:
-    """The text of a file without those of programs, and the programs in files that it includes."""
+    """Returns the text of a file without those of programs, and the programs in files that it includes."""
     text = source.read_text(encoding="utf-8")
     programs = programs_in(text)
     if not depth:
@@ -135,7 +135,7 @@ def _included(source: Path, defines: dict[str, str], depth: int) -> tuple[str, l
 
 
 def _end_of(text: str, start: int) -> int:
-    """The position after the bracket that closes the one at ``start``."""
+    """Returns the position after the bracket that closes the one at ``start``."""
     opened = {"{": "}", "(": ")"}[text[start]]
     depth = 0
     for position in range(start, len(text)):
@@ -158,6 +158,6 @@ def _parts(text: str) -> list[str]:
 
 
 def _name_in(expression: str, names: list[str]) -> str:
-    """The parameter that an argument passes on; ``0`` for other expressions."""
+    """Returns the parameter that an argument passes on; ``0`` for other expressions."""
     found = _LAST_NAME.search(expression)
     return found[1] if found is not None and found[1] in names else "0"

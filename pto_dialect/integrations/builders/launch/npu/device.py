@@ -18,14 +18,14 @@ _COPIES = frozenset(("cpu", "to", NAME))
 
 
 def is_device(value: Any) -> bool:
-    """Whether ``value`` names the device."""
+    """Returns whether ``value`` names the device."""
     if isinstance(value, str):
         return value == NAME or value.startswith(NAME + ":")
     return type(value).__name__ == "device" and getattr(value, "type", None) == NAME
 
 
 def on_host(value: Any) -> Any:
-    """``value`` with the memory of the host instead of the device."""
+    """Returns ``value`` with the memory of the host instead of the device."""
     return _HOST if is_device(value) else value
 
 

@@ -11,7 +11,7 @@ from .runtime import NpuModule
 
 
 def make() -> ModuleType:
-    """The module. Raises ``ImportError`` where PyTorch is not installed."""
+    """Returns the module. Raises ``ImportError`` where PyTorch is not installed."""
     torch: Any = import_module("torch")
     made = NpuModule("torch_npu", "PyTorch on Ascend devices, in the memory of the host.")
     made.__dict__["__version__"] = f"{torch.__version__.partition('+')[0]}+pto_dialect"

@@ -34,7 +34,7 @@ class Stream:
         """Waits; everything has ended already."""
 
     def query(self) -> bool:
-        """Whether everything has ended."""
+        """Returns whether everything has ended."""
         return True
 
     def wait_event(self, event: Any) -> None:
@@ -44,7 +44,7 @@ class Stream:
         """Waits for another stream."""
 
     def record_event(self, event: Event | None = None) -> Event:
-        """The event, recorded."""
+        """Returns the event, recorded."""
         made = event if event is not None else Event()
         made.record(self)
         return made
@@ -67,7 +67,7 @@ class Event:
         """Waits; it has occurred already."""
 
     def query(self) -> bool:
-        """Whether it has occurred."""
+        """Returns whether it has occurred."""
         return True
 
     def elapsed_time(self, end_event: Event) -> float:
@@ -85,7 +85,7 @@ def _nothing(*_: Any, **__: Any) -> None:
 
 
 def properties(device: Any = None) -> SimpleNamespace:
-    """What the device has."""
+    """Returns what the device has."""
     return SimpleNamespace(
         name="pto-dialect", cube_core_num=CUBE_CORES, vector_core_num=2 * CUBE_CORES, total_memory=MEMORY
     )
@@ -131,7 +131,7 @@ class NpuModule(ModuleType):
 
 
 def make() -> ModuleType:
-    """The module `torch.npu`."""
+    """Returns the module `torch.npu`."""
     made = NpuModule("torch.npu", "Ascend devices, in the memory of the host.")
     made.__dict__.update(FUNCTIONS, config=Config())
     return made
