@@ -67,6 +67,8 @@ def deadline(seconds: float | None, processor: bool = False) -> Iterator[None]:
     was cut off would lack what it registers. A finalizer or a callback of the garbage collector ends too: Python would
     print the exception and continue. Only the main thread of a process shares its limit with copies of the
     process. Within another limit both hold: the outer one ends the outer block as soon as the inner one is left.
+    From Python 3.12 on, an exception at the end of a ``while`` loop passes by the handlers of the function that has the
+    loop: the block calls what it limits.
     """
     global _end, _block, _budget
     if seconds is None:

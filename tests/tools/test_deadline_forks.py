@@ -25,6 +25,11 @@ def release():
 os.register_at_fork(before=lock.acquire, after_in_parent=release)
 ended = []
 
+def busy():
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        pass
+
 def work():
     try:
         with deadline(0.1):
@@ -33,9 +38,7 @@ def work():
             if not child:
                 os._exit(0)
             os.waitpid(child, 0)
-            end = time.monotonic() + 30
-            while time.monotonic() < end:
-                pass
+            busy()
     except TimedOut:
         ended.append("over")
 

@@ -11,12 +11,15 @@ from pto_dialect.deadline import TimedOut, deadline
 def test_a_limit_in_a_thread_ends_its_work_and_nothing_else() -> None:
     ended: list[str] = []
 
+    def busy() -> None:
+        end = monotonic() + 1.5
+        while monotonic() < end:
+            pass
+
     def work(seconds: float | None) -> None:
         try:
             with deadline(seconds):
-                end = monotonic() + 1.5
-                while monotonic() < end:
-                    pass
+                busy()
             ended.append("done")
         except TimedOut:
             ended.append("over")
