@@ -126,9 +126,10 @@ def test_processes_and_earlier_results_give_the_same(tmp_path: Path, monkeypatch
 
 def test_results_that_take_long_are_compared_on_request(tmp_path: Path) -> None:
     """Times need no contents, so large programs are searched; the text says that results are not compared."""
-    options = ("--limit", "2", "--seconds", "1", "--no-cache", "--output-format", "json")
-    large = str(Plain(512, 512, 512, loops="ijp", tile=128))
-    found = json.loads(optimized(tmp_path, large, *options).stdout)
+    options = ("--limit", "2", "--seconds", "6", "--no-cache", "--output-format", "json")
+    arguments = ("--arg", "a=zeros:f16:1024x1024", "--arg", "b=zeros:f16:1024x1024", "--arg", "c=zeros:f32:1024x1024")
+    large = str(Plain(1024, 1024, 1024, loops="ijp", tile=128))
+    found = json.loads(optimized(tmp_path, large, *options, *arguments).stdout)
     assert found["best"]["right"]
     assert not found["compared"]
 
