@@ -19,7 +19,7 @@ from pto_dialect.ir.core.types import MultiTileBufType, TileBufType, byte_width
 from pto_dialect.ir.core.walk import ancestors
 from pto_dialect.ir.sync.pipes import ReserveBufferOp
 from pto_dialect.ir.tile.elementwise import TCvtOp
-from pto_dialect.passes.accesses.filling import fills, shows_all
+from pto_dialect.passes.accesses.filling import Filling
 from pto_dialect.passes.accesses.items import Choice, Leaf, Loop, Sequence, UnsupportedError
 from pto_dialect.passes.accesses.locations import HandleLocations, MemoryLocation
 from pto_dialect.passes.accesses.program import MEMORY
@@ -105,6 +105,7 @@ class LiveRanges:
 
     def __init__(self, locations: HandleLocations) -> None:
         self.places = locations
+        self.filling = Filling()
         self.time = 0
         self.passed: dict[Loop, Pointees[Hashable]] = {}
         """The objects that loop-carried handles may refer to."""
@@ -160,7 +161,7 @@ class LiveRanges:
             return set()
         groups = operand_groups(op)
         results = [value for name in op_spec(type(op)).writes for value in groups.get(name, ())]
-        kept = [value for value in results if isinstance(value.type, MEMORY) and not _leaves_nothing(op, value)]
+        kept = [value for value in results if isinstance(value.type, MEMORY) and not self.filling.replaces(op, value)]
         return {location for value in kept for location in self.places.of(value)}
 
     def settle(self, buffers: dict[SSAValue, Buffer]) -> None:
@@ -199,11 +200,6 @@ class LiveRanges:
             for source in sources if target not in sources else ():
                 if source.ends_at(time) and target.begins_at(time) and _is_equal(source.op, target.op):
                     source.heirs.add(target)
-
-
-def _leaves_nothing(op: Operation, tile: SSAValue) -> bool:
-    """Returns whether nothing that a tile held is read after ``op`` has written it."""
-    return fills(op, tile) and shows_all(tile)
 
 
 def _lanewise(leaf: Leaf) -> bool:

@@ -21,7 +21,7 @@ from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import DYNAMIC, TileBufType, TileType, shape_of
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.core_dialects.structured import is_for, is_if
-from pto_dialect.passes.accesses.filling import fills
+from pto_dialect.passes.accesses.filling import Filling
 from pto_dialect.syntax.types.parser import intern_type
 from pto_dialect.targets.tile_layouts import ZZ_SCALE
 
@@ -45,13 +45,13 @@ def refuse_remains(function: Operation, contents: Contents) -> None:
     """Raises :class:`RefusedError` where a buffer that is written by operations of several kinds, or that a caller
     gives, is not written as a whole."""
     kinds: dict[SSAValue, set[str]] = {}
-    writes = list(_writes(function, contents))
+    writes, filling = list(_writes(function, contents)), Filling()
     for op, use in writes:
         kinds.setdefault(use.value, set()).add(op.name)
     for op, use in writes:
         maker = use.value.owner
         again = not isinstance(maker, Operation) or len(kinds[use.value]) > 1
-        if again and not _fills(op, use, contents):
+        if again and not _fills(op, use, contents, filling):
             raise RefusedError(
                 op, f"it may leave elements of {name_of(use.value)} as they were, and a value has no earlier content"
             )
@@ -65,7 +65,7 @@ def _writes(function: Operation, contents: Contents) -> Iterator[tuple[PtoOp, Us
                     yield op, use
 
 
-def _fills(op: PtoOp, use: Use, contents: Contents) -> bool:
+def _fills(op: PtoOp, use: Use, contents: Contents, filling: Filling) -> bool:
     """Returns whether ``op`` writes all elements of a destination."""
     family = OPS[op.name][0]
     shape = shape_of(use.value.type)
@@ -75,7 +75,7 @@ def _fills(op: PtoOp, use: Use, contents: Contents) -> bool:
         sources = contents.accesses(op).reads
         return all(shape_of(source.value.type) == shape for source in sources if is_buffer(source.value))
     line = shape[0] == 1 and not op_spec(type(op)).reads
-    return line or fills(op, use.value)
+    return line or filling.fills(op, use.value)
 
 
 # ------------------------------------------------------------ effects by location

@@ -26,7 +26,7 @@ from pto_dialect.ir.core.location import label_of, span_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.ir.core.types import MultiTileBufType, TileBufType
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.filling import fills, shows_all
+from pto_dialect.passes.accesses.filling import Filling
 from pto_dialect.passes.accesses.program import MEMORY
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.verify.engine.rule import read_rules
@@ -189,10 +189,8 @@ def is_written_first(tile: SSAValue, block: Block) -> bool:
     users = {*users_of(tile)}
     for op in block.ops:
         if op in users:
-            if not isinstance(op, PtoOp) or op_spec(type(op)).in_place or not fills(op, tile) or not shows_all(tile):
-                return False
-            groups = operand_groups(op)
-            return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1
+            in_place = isinstance(op, PtoOp) and op_spec(type(op)).in_place
+            return not in_place and Filling().only_replaces(op, tile)
         if any(inner in users for inner in walk(op)):
             return False
     return False

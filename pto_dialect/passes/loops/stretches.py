@@ -19,7 +19,7 @@ from pto_dialect.ir.core.types import TileBufType
 from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.tile.elementwise import TCvtOp
 from pto_dialect.ir.tile.memory import TLoadOp, TStoreOp
-from pto_dialect.passes.accesses.filling import fills
+from pto_dialect.passes.accesses.filling import Filling
 from pto_dialect.passes.base import ObstacleError
 from pto_dialect.passes.instructions.geometry import ROW_BYTES, bytes_of
 from pto_dialect.passes.instructions.writer import is_handle
@@ -166,7 +166,7 @@ class Stretch:
             self.shown[value] = kind
             value, kind = column, column.type
             assert isinstance(kind, TileBufType)
-        if value not in written and not (output and fills(op, value)):
+        if value not in written and not (output and Filling().fills(op, value)):
             reason = "is not written as a whole first" if output else "comes from somewhere else"
             raise NotTiledError(op, f"{_name(value)} {reason}")
         written.add(value)

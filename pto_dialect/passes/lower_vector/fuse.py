@@ -14,9 +14,8 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.ir.buffers.memref_bridge import PointerCastOp
 from pto_dialect.ir.buffers.pointers import CastptrOp, InttoptrOp
 from pto_dialect.ir.buffers.views import AllocMultiTileOp, AllocTileOp
-from pto_dialect.ir.core.base import PtoOp, operand_groups
 from pto_dialect.ir.core.walk import walk
-from pto_dialect.passes.accesses.filling import fills, shows_all
+from pto_dialect.passes.accesses.filling import Filling
 from pto_dialect.passes.instructions.geometry import Tile
 from pto_dialect.passes.instructions.writer import Writer, calls, is_handle
 
@@ -153,20 +152,13 @@ class Memory:
             return False
         ordered = sorted(uses, key=self._order.__getitem__)
         later = [op for op in ordered if self._order[op] > self._order[last]]
-        return all(_only_writes(first, tile) for first in (ordered[:1] + later[:1]))
+        filling = Filling()
+        return all(filling.only_replaces(first, tile) for first in (ordered[:1] + later[:1]))
 
 
 def _hides_accesses(op: Operation) -> bool:
     """Returns whether memory is reached through numbers."""
     return isinstance(op, (CastptrOp, InttoptrOp, PointerCastOp))
-
-
-def _only_writes(op: Operation, tile: SSAValue) -> bool:
-    """Returns whether ``op`` writes all that counts of a tile, and reads nothing of it."""
-    if not isinstance(op, PtoOp) or not fills(op, tile) or not shows_all(tile):
-        return False
-    groups = operand_groups(op)
-    return groups.get("dst") == (tile,) and list(op.operands).count(tile) == 1
 
 
 def stored(run: Sequence[Step], memory: Memory) -> list[Step]:
