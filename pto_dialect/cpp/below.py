@@ -27,7 +27,7 @@ _VECTOR_WORDS = """
 vabs vadd vaddc vaddcs vadds vaddrelu vand vaxpy vbitsort vbr vcadd vcgadd vcgmax vcgmin vci vcmax vcmin vcmp vcmpv
 vcmpvs vcmps vcpadd vconv_\\w+ vcvt vdintlv vdiv vdup vector_\\w+ vexp vexpdif vgather vgather2 vgatherb vgathers
 vhist_\\w+ vintlv vld vldas vldi vlds vldus vldx2 vln vlrelu vmadd vmaddrelu vmax vmaxs vmin vmins vmod vmov vmrgsort\\d
-vmul vmula vmull vmuls vnchwconv_\\w+ vneg vnot vor vpack vprelu vreducev2 vrec vreducev2 vrelu vrsqrt vscatter vsel
+vmul vmula vmull vmuls vnchwconv_\\w+ vneg vnot vor vpack vprelu vreducev2 vrec vrelu vrsqrt vscatter vsel
 vselr vshl vshls vshr vshrs vsqrt vsqz vsstb vsldb vst vstar vstas vsts vstu vstur vstus vstx2 vsub vsubc vsubcs vsubs
 vsubrelu vtranspose vtrc vunpack vusqz vxor
 """

@@ -144,8 +144,9 @@ def compile_to_ir(
         if unset:
             # A declaration in a macro cannot be changed.
             with suppress(CompileError):
-                job = replace(job, text=with_queries(job.text, unset))
-                made, _ = _compiled(job)
+                queried = replace(job, text=with_queries(job.text, unset))
+                made, _ = _compiled(queried)
+                job = queried
         made = _without_recursion(job, made)
         if cache:
             cache.write(made)

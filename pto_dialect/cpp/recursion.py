@@ -24,12 +24,15 @@ _SPECIALIZATION = {
 FLAGS = tuple(word for name, value in _SPECIALIZATION.items() for word in ("-mllvm", f"-{name}={value}"))
 """Options for copies of functions; compilers that do not know them refuse the kernel."""
 
+_BEGINNING = re.compile(r"^define ", re.MULTILINE)
 _FUNCTION = re.compile(r'^define [^\n@]*@("[^"\n]+"|[\w.$]+)\((?:[^\n]*)\{\n(.*?)^\}', re.MULTILINE | re.DOTALL)
 _CALLED = re.compile(r'\bcall [^\n@]*@("[^"\n]+"|[\w.$]+)\(')
 
 
 def calls_left(ir: str) -> int:
     """Returns how many calls of functions that call themselves, perhaps through others, are in other functions."""
+    if len(_BEGINNING.findall(ir)) < 2:
+        return 0
     bodies = dict(_FUNCTION.findall(ir))
     calls = {name: [one for one in _CALLED.findall(body) if one in bodies] for name, body in bodies.items()}
     recursive = {name for name, called in calls.items() if called and name in _reached(called, calls)}

@@ -128,7 +128,8 @@ class _Builder:
     def _result_counts(self, slots: Sequence[Slot]) -> list[tuple[Slot, int]]:
         """Returns how many results there are of each kind: those that are always there, and others as far as wanted."""
         needed = sum(slot.arity == "1" for slot in slots)
-        more = max(self.results or 1, needed) - needed if self.results or not needed else 0
+        wanted = self.results or max(needed, 1)
+        more = max(wanted - needed, 0)
         found: list[tuple[Slot, int]] = []
         for slot in slots:
             number = 1 if slot.arity == "1" else more if slot.arity == "*" else min(more, 1)

@@ -26,6 +26,7 @@ from pto_dialect.passes.accesses.program import Reader
 from pto_dialect.passes.accesses.setting import ANY, Setting
 from pto_dialect.passes.base import ObstacleError
 from pto_dialect.passes.instructions.writer import is_handle
+from pto_dialect.passes.loops.arrays import Apart
 from pto_dialect.passes.loops.buffers import is_written_first, touches_memory
 from pto_dialect.targets.profile import Profile
 
@@ -128,10 +129,6 @@ def _is_scratch_first(tile: SSAValue, block: Block, arch: str) -> bool:
         if any(inner in users for inner in walk(op)):
             return False
     return False
-
-
-Apart = dict[frozenset[SSAValue], None]
-"""Pairs of arguments that have to be different memory."""
 
 
 def check_order(

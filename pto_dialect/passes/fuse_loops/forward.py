@@ -22,18 +22,19 @@ from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.passes.accesses.items import Leaf
 from pto_dialect.passes.accesses.locations import GLOBAL, MemoryLocation
 from pto_dialect.passes.accesses.overlap import may_overlap
+from pto_dialect.passes.loops.arrays import Apart
 from pto_dialect.passes.loops.buffers import is_written_first, touches_memory
 from pto_dialect.passes.loops.copies import erase_with_handles, put
 from pto_dialect.targets.profile import Profile
 
-from .bodies import Apart, Body, note_apart
+from .bodies import Body, note_apart
 
 _COPY = segment_sizes(tuple(int(slot.name in ("src", "dst")) for slot in signature(TMovOp).operands))
 
 
 def keep_on_chip(loop: ForOp, function: Operation, profile: Profile) -> Apart:
     """Replaces loads in the body of ``loop`` by the tiles that were stored there, and leaves out stores that are
-    overwritten unread. The result are the arguments that have to be different memory for that."""
+    overwritten unread. Returns the arguments that have to be different memory for that."""
     apart: Apart = {}
     while True:
         body = Body(loop, function, profile)

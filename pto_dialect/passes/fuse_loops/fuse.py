@@ -24,11 +24,11 @@ from pto_dialect.passes.accesses.items import UnsupportedError
 from pto_dialect.passes.base import PtoPass
 from pto_dialect.passes.insert_sync.insert import own_flag
 from pto_dialect.passes.instructions.writer import is_handle
-from pto_dialect.passes.loops.arrays import apart_remark
+from pto_dialect.passes.loops.arrays import Apart, apart_remark
 from pto_dialect.targets.profile import Profile
 from pto_dialect.verify.engine.rule import read_rules
 
-from .bodies import Apart, NotFusedError, check_body, check_order, private_tiles
+from .bodies import NotFusedError, check_body, check_order, private_tiles
 from .forward import keep_on_chip
 from .views import check_views
 
@@ -98,8 +98,8 @@ def _neighbours(block: Block) -> Iterator[tuple[ForOp, ForOp]]:
 
 
 def _merge(first: ForOp, second: ForOp, function: Operation, profile: Profile) -> Apart:
-    """Puts the body of ``first`` before that of ``second``; the arguments that have to be different memory for that.
-    Raises :class:`NotFusedError`, and nothing changes."""
+    """Puts the body of ``first`` before that of ``second``. Returns the arguments that have to be different memory for
+    that. Raises :class:`NotFusedError`, and nothing changes."""
     _check_range(first, second)
     check_body(first, profile.arch)
     check_body(second, profile.arch)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from pto_dialect.analysis.affine import AffineAnalysis
 from pto_dialect.diagnostics.diagnostic import Diagnostic
@@ -15,8 +15,12 @@ from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
 from pto_dialect.ir.core.location import label_of
 from pto_dialect.ir.core.roles import Role, has_role
 from pto_dialect.passes.accesses.locations import covers_itself
+from pto_dialect.passes.accesses.overlap import is_argument
 from pto_dialect.passes.accesses.program import MEMORY
 from pto_dialect.verify.engine.rule import Rule
+
+Apart = dict[frozenset[SSAValue], None]
+"""Pairs of arguments that have to be different memory, in the order in which they were found."""
 
 _VIEWS = Role.VIEW | Role.PART | Role.DISPLACEMENT | Role.ADDRESS
 
@@ -32,8 +36,7 @@ def array_of(value: SSAValue) -> SSAValue | None:
     while isinstance(value.type, MEMORY):
         owner = value.owner
         if not isinstance(owner, Operation):
-            parent = owner.parent_op()
-            return value if parent is not None and has_role(parent, Role.FUNCTION) else None
+            return value if is_argument(value) else None
         if not (has_role(owner, _VIEWS) or isinstance(owner, MakeTensorViewOp)):
             return None
         value, *_ = owner.operands
@@ -48,8 +51,7 @@ def may_share(one: SSAValue | None, other: SSAValue | None) -> bool:
 def is_at_same_place(one: PartitionViewOp, other: PartitionViewOp) -> bool:
     """Returns whether two parts of the views of different arguments would be the same bytes if these were one array."""
     sums = AffineAnalysis()
-    views = [part.source.owner for part in (one, other)]
-    first, second = views
+    first, second = (part.source.owner for part in (one, other))
     if not isinstance(first, MakeTensorViewOp) or not isinstance(second, MakeTensorViewOp):
         return False
     if not all(array_of(view.ptr) is view.ptr for view in (first, second)) or one.result.type != other.result.type:
@@ -60,7 +62,8 @@ def is_at_same_place(one: PartitionViewOp, other: PartitionViewOp) -> bool:
 
 def apart_remark(rule: Rule, what: str, arguments: Iterable[SSAValue], op: Operation) -> Diagnostic:
     """Returns the remark that ``what`` is right because two arguments of a function count as different memory."""
-    first, second = sorted(arguments, key=lambda value: value.index)  # pyright: ignore
+    named = [value for value in arguments if isinstance(value, BlockArgument)]
+    first, second = sorted(named, key=lambda value: value.index)
     names = f"{label_of(first, 'an argument')} and {label_of(second, 'another one')}"
     message = f"{what} is right only where {names} are different memory, as arguments are"
     return rule.at(op, message)

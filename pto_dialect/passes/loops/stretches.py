@@ -26,7 +26,7 @@ from pto_dialect.passes.instructions.writer import is_handle
 from pto_dialect.passes.lower_vector.reduce import ROWS
 from pto_dialect.passes.lower_vector.table import row_of
 
-from .arrays import array_of, has_own_elements, is_at_same_place, may_share, part_of
+from .arrays import Apart, array_of, has_own_elements, is_at_same_place, may_share, part_of
 
 
 class NotTiledError(ObstacleError):
@@ -126,7 +126,7 @@ class Stretch:
     """Tall tiles."""
     shown: dict[SSAValue, TileBufType] = field(default_factory=dict[SSAValue, TileBufType])
     """Rows that show columns among the tall tiles."""
-    apart: dict[frozenset[SSAValue], None] = field(default_factory=dict[frozenset[SSAValue], None])
+    apart: Apart = field(default_factory=Apart)
     """Pairs of arguments that have to be different memory."""
 
     @property

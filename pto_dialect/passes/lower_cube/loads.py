@@ -225,13 +225,13 @@ def _check_blocks(writer: Writer, tile: Tile, start: Number, across: Number) -> 
     """Makes sure that the whole blocks of ``across`` elements of a single row, from ``start`` on, are in the bytes of
     its tile: what comes after them belongs to others."""
     unit = _BLOCK // tile.bytes
-    room = tile.base_type.cols
-    inside = isinstance(start, int) and isinstance(across, int) and start + round_up(across, unit) <= room
+    cols = tile.base_type.cols
+    inside = isinstance(start, int) and isinstance(across, int) and start + round_up(across, unit) <= cols
     if inside:
         return
-    if room % unit:
-        reason = f"a row in {tile.type.loc} of {room} elements is no whole blocks of {_BLOCK} bytes, which a load moves"
-        help = f"a tile of {round_up(room, unit)} columns, of which fewer may be valid, has whole blocks"
+    if cols % unit:
+        reason = f"a row in {tile.type.loc} of {cols} elements is no whole blocks of {_BLOCK} bytes, which a load moves"
+        help = f"a tile of {round_up(cols, unit)} columns, of which fewer may be valid, has whole blocks"
         raise NotLoweredError(writer.anchor, reason, help)
     Reader(writer).aligned(start, unit, "column")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from ...llvm.model import BasicBlock, Constant, Function, Instruction, Operand, Value
-from ..linear import width_of
 
 _CALLED = re.compile(r"llvm\.(?P<sign>[su])(?P<operation>add|sub|mul)\.with\.overflow\.i(?P<width>\d+)\Z")
 _LONG = 64
@@ -38,7 +37,7 @@ def _split_block(block: BasicBlock, parts: dict[Value, tuple[Instruction, Instru
         if called is None:
             instructions.append(one)
             continue
-        steps = _Steps(one, f"i{called['width']}")
+        steps = _Steps(one, called["operation"], int(called["width"]))
         compared = _COMPARED[called["sign"] + called["operation"]](steps, *one.operands)
         parts[one] = steps.total, compared
         instructions += steps.instructions
@@ -48,13 +47,10 @@ def _split_block(block: BasicBlock, parts: dict[Value, tuple[Instruction, Instru
 class _Steps:
     """Instructions instead of a call, the first of which is its number."""
 
-    def __init__(self, call: Instruction, type: str) -> None:
-        self.call, self.type = call, type
-        self.width = width_of(type) or 1
+    def __init__(self, call: Instruction, operation: str, width: int) -> None:
+        self.call, self.width, self.type = call, width, f"i{width}"
         self.instructions: list[Instruction] = []
-        operation = _CALLED.match(call.word)
-        assert operation is not None
-        self.total = self.add(operation["operation"], *call.operands)
+        self.total = self.add(operation, *call.operands)
 
     def add(self, opcode: str, *operands: Operand, type: str | None = None, word: str = "") -> Instruction:
         """Returns an instruction at the line of the call; comparisons have a predicate as ``word``."""
