@@ -101,6 +101,8 @@ def test_integers_of_64_bits(statement: str, formula: Callable[[int, int], int],
         ("int64_t", "TEXP(z, x)", "a5"),
         ("int32_t", "TEXP(z, x)", "a2a3"),
         ("bfloat16_t", "TMUL(z, x, y)", "a2a3"),
+        # Instructions of a2a3 combine 16 bits.
+        ("float", "TAND(z, x, y)", "a2a3"),
     ],
 )
 def test_types_that_the_headers_do_not_have_are_errors(
@@ -118,12 +120,100 @@ def test_types_that_the_headers_do_not_have_are_errors(
         ("int16_t", "TEXTRACT(z, x, 0, 0)", "a2a3"),
         ("bfloat16_t", "TMUL(z, x, y)", "a5"),
         ("int32_t", "TNOT(z, x)", "a2a3"),
+        ("half", "TOR(z, x, y)", "a2a3"),
+        ("bfloat16_t", "TAND(z, x, y)", "a5"),
     ],
 )
 def test_types_that_the_headers_have_are_warnings(element: str, statement: str, target: str, tmp_path: Path) -> None:
     result = checked(written(tmp_path, element, statement), target)
     assert result.exit_code == 0
     assert re.search(r"warning: (src0?|dst) of T\w+ has element type \w+ \[tile-dtype\]", result.stderr)
+
+
+@pytest.mark.parametrize(("name", "combine"), [("TAND", np.bitwise_and), ("TOR", np.bitwise_or)])
+@pytest.mark.parametrize(("element", "bits"), [("float", 32), ("half", 16)])
+def test_bits_of_floats(name: str, combine: np.ufunc, element: str, bits: int, tmp_path: Path) -> None:
+    """Masks of signs and exponents, and patterns that are not numbers."""
+    words = np.random.default_rng(3).integers(0, 1 << bits, (2, 128), f"u{bits // 8}")
+    words[1, :64] = (1 << (bits - 1)) - 1
+    kernel = written(tmp_path, element, f"{name}(z, x, y)")
+    arguments = ["--arg", f"out=zeros:f{bits}:128", "--out", f"out={tmp_path / 'out.npy'}", "--target", "a5"]
+    for argument, values in zip("ab", words, strict=True):
+        np.save(tmp_path / f"{argument}.npy", values.view(f"f{bits // 8}"))
+        arguments += ["--arg", f"{argument}={tmp_path / f'{argument}.npy'}"]
+    result = CliRunner().invoke(pto_run, [kernel, *arguments, "--sanitize"])
+    assert result.exit_code == 0, result.stderr
+    assert np.array_equal(np.load(tmp_path / "out.npy").view(f"u{bits // 8}"), combine(*words))
+
+
+BLOCKS = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+
+extern "C" __global__ AICORE void kernel(__gm__ float *out, __gm__ float *table, __gm__ int32_t *which)
+{
+    GlobalTensor<float, Shape<1, 2, 2, 16, 8>, Stride<512, 256, 128, 8, 1>, Layout::NZ> whole(WHOLE);
+    GlobalTensor<float, Shape<1, 2, 1, 16, 8>, Stride<256, 128, 128, 8, 1>, Layout::NZ> moved(MOVED);
+    GlobalTensor<int32_t, Shape<1, 1, 1, ROWS, 16>, Stride<256, 256, 256, 16, 1>> positions(which);
+    Tile<TileType::Vec, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 512> tile;
+    Tile<TileType::Vec, int32_t, ROWS, 16> idx;
+    TASSIGN(tile, 0);
+    TASSIGN(idx, 0x1000);
+    TLOAD(idx, positions);
+STATEMENTS
+}
+"""
+GATHERED = """\
+    set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    MGATHER<Coalesce::MODE>(tile, whole, idx);
+    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    TSTORE(moved, tile);"""
+SCATTERED = """\
+    TLOAD(tile, moved);
+    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    MSCATTER<Coalesce::MODE>(whole, tile, idx);"""
+
+
+def in_blocks(matrix: np.ndarray) -> np.ndarray:
+    """The elements of a matrix in the order of blocks of 16 x 8, column of blocks by column of blocks."""
+    rows, cols = matrix.shape
+    return matrix.reshape(rows // 16, 16, cols // 8, 8).transpose(2, 0, 1, 3).reshape(-1)
+
+
+@pytest.mark.parametrize("gathers", [True, False])
+@pytest.mark.parametrize("mode", ["Row", "Elem"])
+def test_a_table_in_blocks(mode: str, gathers: bool, tmp_path: Path) -> None:
+    """Rows, or elements, of a table of 32 x 16 floats in blocks; on a5 tables are in rows."""
+    rng = np.random.default_rng(5)
+    table, part = rng.permutation(512).astype(np.float32).reshape(32, 16), np.arange(256, dtype=np.float32)
+    part = part.reshape(16, 16) + 1000
+    which = rng.permutation(32)[:16] if mode == "Row" else rng.permutation(512)[:256].reshape(16, 16)
+    text = BLOCKS.replace("STATEMENTS", GATHERED if gathers else SCATTERED).replace("MODE", mode)
+    text = text.replace("WHOLE", "table" if gathers else "out").replace("MOVED", "out" if gathers else "table")
+    kernel = tmp_path / "kernel.cpp"
+    kernel.write_text(text.replace("ROWS", "1" if mode == "Row" else "16"), encoding="utf-8")
+    expected = np.zeros((32, 16), np.float32)
+    if gathers:
+        expected = table[which] if mode == "Row" else table.reshape(-1)[which]
+    elif mode == "Row":
+        expected[which] = part
+    else:
+        expected.reshape(-1)[which] = part
+    arguments = ["--arg", f"out=zeros:f32:{expected.size}", "--out", f"out={tmp_path / 'out.npy'}", "--sanitize"]
+    for name, values in (("table", in_blocks(table if gathers else part)), ("which", which.astype(np.int32))):
+        np.save(tmp_path / f"{name}.npy", values)
+        arguments += ["--arg", f"{name}={tmp_path / f'{name}.npy'}"]
+    result = CliRunner().invoke(pto_run, [str(kernel), *arguments, "--target", "a2a3"])
+    assert result.exit_code == 0, result.stderr
+    assert "[mgs-table]" in result.stderr
+    assert "[mgs-layout]" in result.stderr
+    assert np.array_equal(np.load(tmp_path / "out.npy"), in_blocks(expected))
+    assert checked(str(kernel), "a5").exit_code == 1
 
 
 SELECTION = """

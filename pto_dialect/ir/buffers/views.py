@@ -5,8 +5,10 @@ Source: docs/reference/execution.md, "Pointers, tiles and views".
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
 from xdsl.irdl import attr_def, operand_def, opt_attr_def, opt_operand_def, result_def, var_operand_def
 
+from ..core.attributes import EnumAttr
 from ..core.base import Effect, Pipe, PtoOp, Shape
 from ..core.forms import HandleOp, ViewOp
 from ..core.kinds import (
@@ -158,3 +160,14 @@ class GetTensorViewDimOp(ViewDimensionOp, name="pto.get_tensor_view_dim"):
 
 class GetTensorViewStrideOp(ViewDimensionOp, name="pto.get_tensor_view_stride"):
     """Stride of dimension ``dim_index`` in elements (docs/reference/layouts.md, "Views of global memory")."""
+
+
+def stated_layout(view: SSAValue) -> str | None:
+    """Returns the layout that a view of global memory, or the view that it is a part of, states."""
+    maker = view.owner
+    while isinstance(maker, (PartitionViewOp, MakeTensorViewOp)):
+        layout = maker.attributes.get("layout")
+        if isinstance(layout, EnumAttr):
+            return layout.value
+        maker = (maker.source if isinstance(maker, PartitionViewOp) else maker.ptr).owner
+    return None

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from pto_dialect.analysis.constants import constant_of
+from pto_dialect.ir.buffers.views import stated_layout
 from pto_dialect.ir.core.attributes import EnumAttr
 from pto_dialect.ir.core.operands import find
 from pto_dialect.ir.core.placement import element_of, location
@@ -39,6 +40,8 @@ _BFLOAT = "tcmps tmax tmul tsub trowexpandadd trowexpanddiv trowexpandmax trowex
 
 _WINDOWS = frozenset(("textract", "tinsert"))
 """Operations whose vector tiles have other types than the tiles of L1 and of the matrix unit."""
+_BITS = frozenset(("tand", "tor"))
+"""Operations with the bits of elements, whatever they mean."""
 _SHORT_AND_WIDE = frozenset(("i16", "ui16", "i32", "ui32"))
 
 HEADER_DTYPES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
@@ -47,11 +50,13 @@ HEADER_DTYPES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
         (frozenset(_BFLOAT.split()), frozenset(("bf16",))),
         (frozenset(("tabs",)), frozenset(("i8", "i16", "i32"))),
         (frozenset(("textract",)), _SHORT_AND_WIDE),
+        (_BITS, frozenset(("f16", "bf16", "f32"))),
     ),
     "a2a3": (
         (frozenset(("texpands",)), frozenset(("i8", "ui8"))),
         (frozenset(("tands", "tors", "txors", "tnot")), frozenset(("i8", "ui8", "i32", "ui32"))),
         (_WINDOWS, _SHORT_AND_WIDE),
+        (_BITS, frozenset(("f16", "bf16"))),
     ),
 }
 """For each chip family: operations, and element types that the headers have beyond those of the dialect."""
@@ -195,6 +200,17 @@ def _is_combined(op: Operation, at: SSAValue, family: str) -> bool:
     return isinstance(mode, EnumAttr) and element_of(at) in HEADER_ATOMICS[family].get(mode.value, ())
 
 
+def _has_table_in_blocks(op: Operation, at: SSAValue, family: str) -> bool:
+    """Returns whether a table in blocks (nz) and a vector tile with the same blocks (NZ) exchange rows or elements."""
+    tile, table = find(op, "dst") or find(op, "src"), find(op, "mem")
+    if family != "a2a3" or tile is None or table is None or at not in (tile, table):
+        return False
+    kind = tile.type
+    if not isinstance(kind, TileBufType) or (kind.loc, kind.fractal) != ("vec", 512):
+        return False
+    return (kind.blayout, kind.slayout) == ("col_major", "row_major") and stated_layout(table) == "nz"
+
+
 def _packs_words(op: Operation, at: SSAValue, family: str) -> bool:
     """Returns whether the bits of a comparison are packed into words of 32 bits."""
     return family == "a5" and element_of(at) in ("i32", "ui32")
@@ -219,6 +235,8 @@ _FORMS: dict[tuple[str, str], Callable[[Operation, SSAValue, str], bool]] = {
     ("textract-pair", ANY): _is_extracted_in_boxes,
     ("tile-lowprec", "pto.ttrans"): _is_transposed,
     ("mgs-atomic", "pto.mscatter"): _is_combined,
+    ("mgs-layout", ANY): _has_table_in_blocks,
+    ("mgs-table", ANY): _has_table_in_blocks,
     ("part-bounds", ANY): _is_empty,
     ("tload-types", ANY): _is_empty,
     ("pipe-epilogue", "pto.set_quant_vector"): _has_packed_scales,

@@ -12,8 +12,7 @@ from xdsl.ir import Operation
 from pto_dialect.analysis.release import release_of
 from pto_dialect.analysis.type_facts import enumerator
 from pto_dialect.diagnostics.remedies.order import missing_entry
-from pto_dialect.ir.buffers.views import MakeTensorViewOp, PartitionViewOp
-from pto_dialect.ir.core.attributes import EnumAttr
+from pto_dialect.ir.buffers.views import stated_layout
 from pto_dialect.ir.core.types import OpaqueType, PartitionViewType, TileBufType
 from pto_dialect.ir.tile.memory import MGatherOp
 from pto_dialect.targets.element_types import signed_as_signless
@@ -158,11 +157,6 @@ def check_atomic(t: TileOperands) -> Iterator[Finding]:
 def check_table_layout(op: Operation, ctx: Context) -> None:
     """Checks the layout that the view of the table states."""
     table = ctx.operand(op, "mem")
-    view = table.owner if table is not None else None
-    while isinstance(view, (PartitionViewOp, MakeTensorViewOp)):
-        layout = view.attributes.get("layout")
-        if isinstance(layout, EnumAttr):
-            if layout.value != "nd":
-                ctx.report("mgs-table", op, f"mem of {op.name} must be an nd view, found {layout.value}", at=table)
-            return
-        view = (view.source if isinstance(view, PartitionViewOp) else view.ptr).owner
+    layout = None if table is None else stated_layout(table)
+    if layout not in (None, "nd"):
+        ctx.report("mgs-table", op, f"mem of {op.name} must be an nd view, found {layout}", at=table)

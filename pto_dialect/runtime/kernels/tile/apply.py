@@ -57,6 +57,19 @@ class Converted:
         return decode(values, fmt).astype(self.buffer.dtype, copy=False)
 
 
+class OnBits:
+    """Computes with the bits of floats, all of one type, as unsigned integers."""
+
+    def __init__(self, compute: Compute, fmt: Format, label: str) -> None:
+        self.compute = compute
+        self.word = np.dtype(f"u{fmt.bytes}")
+        self.label = label
+
+    def __call__(self, *operands: Array) -> None:
+        """Computes on the bits of the operands; the last one takes the result."""
+        self.compute(*(values.view(self.word) for values in operands))
+
+
 class Regions:
     """Runs ``compute`` on the valid region of the last operand, which is the destination.
 
@@ -82,6 +95,9 @@ def computation(formula: Formula, inputs: Sequence[Format], fmt: Format, op: Pto
     """
     label = op.name.removeprefix("pto.")
     formats = (*inputs, fmt)
+    if formula.bits and fmt.is_float and not fmt.is_packed and all(f.name == fmt.name for f in inputs):
+        assert formula.integers is not None
+        return OnBits(formula.integers, fmt, label)
     compute = formula.floats if any(f.is_float for f in formats) else formula.integers
     if compute is None or any(f.is_packed or f.name == "i1" for f in formats):
         names = ", ".join(dict.fromkeys(f.name for f in formats))

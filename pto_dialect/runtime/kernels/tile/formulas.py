@@ -23,12 +23,14 @@ Compute = Callable[..., Any]
 class Formula(NamedTuple):
     """How one operation computes floats and integers; ``None`` where it has no such elements.
 
-    ``half`` states that numpy's own float16 loop of ``floats`` rounds the same result once.
+    ``half`` states that numpy's own float16 loop of ``floats`` rounds the same result once, ``bits`` that ``integers``
+    computes the bits of floats too.
     """
 
     floats: Compute | None
     integers: Compute | None = None
     half: bool = False
+    bits: bool = False
 
 
 def _both(function: Compute, half: bool = True) -> Formula:
@@ -204,8 +206,8 @@ BINARY: dict[str, Formula] = {
     "pto.trem": FLOORED_REMAINDER,
     "pto.tfmod": TRUNCATED_REMAINDER,
     "pto.tpow": POWER,
-    "pto.tand": Formula(None, np.bitwise_and),
-    "pto.tor": Formula(None, np.bitwise_or),
+    "pto.tand": Formula(None, np.bitwise_and, bits=True),
+    "pto.tor": Formula(None, np.bitwise_or, bits=True),
     "pto.txor": Formula(None, np.bitwise_xor),
     "pto.tshl": Formula(None, shift_left),
     "pto.tshr": Formula(None, shift_right),
