@@ -47,7 +47,7 @@ FLAGS = (
     *("-fno-strict-aliasing", "-fno-delete-null-pointer-checks"),
     *("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector", "-fno-sanitize=all"),
     # Functions such as sqrtf are instructions.
-    "-fno-math-errno",
+    *("-fno-math-errno", "-fno-builtin-modf", "-fno-builtin-modff"),
     *("-Wno-everything", *WARNINGS, "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
 )  # fmt: skip
 """Options for every kernel."""

@@ -77,6 +77,72 @@ def test_functions_of_the_mathematical_library() -> None:
     np.testing.assert_allclose(out, expected, rtol=1e-6)
 
 
+ONE_NUMBER = {
+    "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan, "sinh": math.sinh, "cosh": math.cosh,
+    "tanh": math.tanh, "asinh": math.asinh, "atanh": math.atanh, "erf": math.erf, "cbrt": math.cbrt,
+    "expm1": math.expm1, "log1p": math.log1p, "__builtin_exp10": lambda x: 10**x,
+}  # fmt: skip
+TWO_NUMBERS = {"atan2": math.atan2, "hypot": math.hypot, "fdim": lambda x, y: max(x - y, 0)}
+
+
+@pytest.mark.parametrize("type", ["float", "double"])
+def test_other_functions_of_one_number(type: str) -> None:
+    """Each is rounded once, within a unit of the last place of what Python computes."""
+    dtype, suffix = (np.float32, "f") if type == "float" else (np.float64, "")
+    numbers = np.array([-0.9, -0.25, 1e-5, 0.3, 0.75], dtype)
+    out, above = np.zeros((len(ONE_NUMBER), 5), dtype), np.zeros(5, dtype)
+    calls = [name + suffix if name.startswith("__") else f"std::{name}" for name in ONE_NUMBER]
+    lines = "".join(f"    out[{5 * place} + i] = {call}(x[i]);\n" for place, call in enumerate(calls))
+    ran(f"__global__ AICORE void k(__gm__ {type} *x, __gm__ {type} *out, __gm__ {type} *above) {{\n"
+        f"  for (int i = 0; i < 5; ++i) {{\n{lines}    above[i] = std::acosh(x[i] + 2);\n  }}\n}}\n",
+        x=numbers, out=out, above=above)  # fmt: skip
+    expected = [[function(float(number)) for number in numbers] for function in ONE_NUMBER.values()]
+    np.testing.assert_allclose(out, expected, rtol=2 * float(np.finfo(dtype).eps))
+    np.testing.assert_allclose(
+        above, [math.acosh(number) for number in (numbers + dtype(2)).tolist()], rtol=2 * float(np.finfo(dtype).eps)
+    )
+
+
+@pytest.mark.parametrize(("type", "large"), [("float", 3e38), ("double", 1.2e308)])
+def test_other_functions_of_two_numbers(type: str, large: float) -> None:
+    """Lengths of vectors whose squares are out of range are right too."""
+    dtype = np.float32 if type == "float" else np.float64
+    left = np.array([3, -0.0, 2.5, large / 2, 5e-320 if type == "double" else 1e-42, -math.inf, math.nan, 0], dtype)
+    right = np.array([-4, 1, 2.5, large / 3, 2e-320 if type == "double" else 3e-42, math.nan, math.inf, 0], dtype)
+    out = np.zeros((len(TWO_NUMBERS), 8), dtype)
+    lines = "".join(f"    out[{8 * place} + i] = std::{name}(x[i], y[i]);\n" for place, name in enumerate(TWO_NUMBERS))
+    ran(f"__global__ AICORE void k(__gm__ {type} *x, __gm__ {type} *y, __gm__ {type} *out) {{\n"
+        f"  for (int i = 0; i < 8; ++i) {{\n{lines}  }}\n}}\n", x=left, y=right, out=out)  # fmt: skip
+    pairs = list(zip(left.tolist(), right.tolist(), strict=True))
+    for place, (name, function) in enumerate(TWO_NUMBERS.items()):
+        expected = [math.nan if name == "fdim" and math.isnan(x + y) else function(x, y) for x, y in pairs]
+        smallest = float(np.finfo(dtype).smallest_subnormal)
+        np.testing.assert_allclose(out[place], expected, 2 * float(np.finfo(dtype).eps), smallest, err_msg=name)
+
+
+@pytest.mark.parametrize(("type", "suffix"), [("float", "f"), ("double", "")])
+def test_functions_with_two_results(type: str, suffix: str) -> None:
+    dtype = np.float32 if type == "float" else np.float64
+    numbers = np.array([1.75, -2.5, -0.0, 0.5, -math.inf, 1e10], dtype)
+    out = np.zeros((4, 6), dtype)
+    ran(f"__global__ AICORE void k(__gm__ {type} *x, __gm__ {type} *out) {{\n  for (int i = 0; i < 6; ++i) {{\n"
+        f"    {type} whole, sine, cosine;\n    out[i] = std::modf(x[i], &whole);\n    out[6 + i] = whole;\n"
+        f"    sincos{suffix}(i * 0.5, &sine, &cosine);\n    out[12 + i] = sine;\n    out[18 + i] = cosine;\n  }}\n}}\n",
+        x=numbers, out=out)  # fmt: skip
+    rest, whole = np.modf(numbers)
+    np.testing.assert_array_equal(out[:2], [rest, whole])
+    np.testing.assert_array_equal(np.signbit(out[:2]), np.signbit([rest, whole]))
+    angles = np.arange(6) * 0.5
+    np.testing.assert_allclose(out[2:], [np.sin(angles), np.cos(angles)], rtol=2 * float(np.finfo(dtype).eps))
+
+
+def test_a_function_of_the_kernel_with_the_name_of_one_of_the_library() -> None:
+    out = np.zeros(1, np.float32)
+    ran('namespace mine { float erf(float x) { return x + 1; } }\n'
+        "__global__ AICORE void k(__gm__ float *out) {\n  out[0] = mine::erf(2.0f);\n}\n", out=out)  # fmt: skip
+    assert out.tolist() == [3.0]
+
+
 @pytest.mark.parametrize("operation", ["add", "sub", "mul"])
 @pytest.mark.parametrize("type", ["int32_t", "uint32_t", "int64_t", "uint64_t"])
 def test_operations_that_say_whether_they_leave_the_range(operation: str, type: str) -> None:

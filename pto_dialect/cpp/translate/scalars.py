@@ -23,7 +23,7 @@ _CASTS = {
 _TWO = {
     "smax": "arith.maxsi", "smin": "arith.minsi", "umax": "arith.maxui", "umin": "arith.minui",
     "maxnum": "arith.maxnumf", "minnum": "arith.minnumf", "maximum": "arith.maximumf", "minimum": "arith.minimumf",
-    "pow": "math.powf", "copysign": "math.copysign",
+    "pow": "math.powf", "copysign": "math.copysign", "atan2": "math.atan2",
 }  # fmt: skip
 _ONE = {
     "ctpop": "math.ctpop", "fabs": "math.absf", "sqrt": "math.sqrt", "exp": "math.exp", "exp2": "math.exp2",
@@ -31,7 +31,14 @@ _ONE = {
     "floor": "math.floor", "ceil": "math.ceil", "trunc": "math.trunc", "round": "math.round",
     "roundeven": "math.roundeven", "rint": "math.roundeven", "nearbyint": "math.roundeven",
     "cttz": "math.cttz", "ctlz": "math.ctlz", "abs": "math.absi",
+    "tan": "math.tan", "asin": "math.asin", "acos": "math.acos", "atan": "math.atan",
+    "sinh": "math.sinh", "cosh": "math.cosh", "tanh": "math.tanh",
 }  # fmt: skip
+_LIBRARY = frozenset((
+    "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "cbrt", "expm1",
+    "log1p",
+))  # fmt: skip
+"""Functions of the mathematical library that are called by their names where the compiler has no intrinsic for them."""
 _ROUNDED = {
     "lround": "math.round", "llround": "math.round", "lrint": "math.roundeven", "llrint": "math.roundeven",
 }  # fmt: skip
@@ -235,7 +242,7 @@ def _to_pointer(instruction: Instruction, ctx: Context) -> Operand:
 def _intrinsic(instruction: Instruction, ctx: Context) -> Operand | None:
     """Returns the result of a call of an intrinsic on numbers."""
     if not instruction.word.startswith("llvm."):
-        return None
+        return _of_library(instruction, ctx)
     word = instruction.word[5:].rpartition(".")[0]
     to_integer = _ROUNDED.get(word.partition(".")[0])
     if to_integer is not None:
@@ -251,6 +258,18 @@ def _intrinsic(instruction: Instruction, ctx: Context) -> Operand | None:
     return _numbers(word, operands, instruction, ctx)
 
 
+def _of_library(instruction: Instruction, ctx: Context) -> Operand | None:
+    """Returns the result of a function of the mathematical library, unless the kernel has one of its name."""
+    name = instruction.word
+    word = name if name in _LIBRARY else name.removesuffix("f")
+    if word not in _LIBRARY or name in ctx.module.function_names:
+        return None
+    if instruction.type != ("double" if word == name else "float"):
+        return None
+    operands = ", ".join(ctx.name(ctx.operand(operand)) for operand in instruction.operands)
+    return define(ctx, instruction.type, f"math.{word} {operands} : {ctx.type(instruction.type)}", instruction.name)
+
+
 def _numbers(word: str, operands: list[Operand], instruction: Instruction, ctx: Context) -> Operand | None:
     if word in _TWO:
         body = f"{_TWO[word]} {ctx.name(operands[0])}, {ctx.name(operands[1])} : {ctx.type(instruction.type)}"
@@ -258,6 +277,9 @@ def _numbers(word: str, operands: list[Operand], instruction: Instruction, ctx: 
     if word in _ONE:
         body = f"{_ONE[word]} {ctx.name(operands[0])} : {ctx.type(instruction.type)}"
         return define(ctx, instruction.type, body, instruction.name)
+    if word == "exp10":
+        body = f"math.powf {ctx.name(Operand(instruction.type, 10.0))}, {ctx.name(operands[0])}"
+        return define(ctx, instruction.type, f"{body} : {ctx.type(instruction.type)}", instruction.name)
     if word in ("fmuladd", "fma"):
         return _multiply_add(word, operands, instruction, ctx)
     if word in ("fshl", "fshr"):
