@@ -72,7 +72,8 @@ class Program:
         element = self.arguments[array]
         numbers = [", ".join(map(self.index, values)) for values in (sizes, strides, offsets or (0,) * len(sizes))]
         open_type = f"!pto.tensor_view<{'?x' * len(sizes)}{element}>"
-        self.types[name] = f"!pto.partition_tensor_view<{'x'.join(map(str, sizes))}x{element}>"
+        shape = "x".join("?" if isinstance(size, str) else str(size) for size in sizes)
+        self.types[name] = f"!pto.partition_tensor_view<{shape}x{element}>"
         attribute = f" {{layout = #pto.layout<{layout}>}}" if layout else ""
         self.lines += [
             f"%{name}_all = pto.make_tensor_view %{array}, shape = [{numbers[0]}], strides = [{numbers[1]}]"

@@ -18,7 +18,6 @@ from pto_dialect.ir.buffers.pointers import CastptrOp, TileBufAddrOp
 from pto_dialect.ir.buffers.views import (
     AllocTileOp,
     BitcastOp,
-    SetValidshapeOp,
     SubviewOp,
     TileValidColsOp,
     TileValidRowsOp,
@@ -30,6 +29,7 @@ from pto_dialect.passes.base import ObstacleError
 from pto_dialect.targets.memory import LOC_TO_SPACE
 from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME
 
+from .valid_sizes import stated_size
 from .writer import INDEX, Function, Number, Writer
 
 ROW_BYTES = 32
@@ -175,7 +175,7 @@ class Reader:
         ):
             if size != DYNAMIC:
                 extents.append(size)
-            elif (stated := _stated(value, name)) is not None:
+            elif (stated := stated_size(value, name, self.op)) is not None:
                 extents.append(self.writer.number(stated))
             else:
                 extents.append(self.writer.pto(query, {"src": value}, result=INDEX))
@@ -195,14 +195,6 @@ class Reader:
             raise NotLoweredError(
                 self.op, f"the {what} that it begins with must be a multiple of {unit}, found {actual}"
             )
-
-
-def _stated(value: SSAValue, name: str) -> SSAValue | None:
-    """Returns the size that the allocation of a tile states, unless the program changes it."""
-    owner = value.owner
-    if not isinstance(owner, AllocTileOp) or any(isinstance(use.operation, SetValidshapeOp) for use in value.uses):
-        return None
-    return getattr(owner, name)
 
 
 def is_multiple(function: Function, number: Number, unit: int) -> bool:

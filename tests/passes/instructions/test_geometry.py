@@ -42,8 +42,8 @@ def test_the_valid_part_of_a_tile(valid: str, changed: bool) -> None:
     expected = np.zeros_like(A)
     expected[:rows, :cols] = A[:rows, :cols] + 1
     assert np.array_equal(result["c"], expected)
-    # What is changed later has to be read from the tile, what its allocation says has not.
-    assert ("pto.tile_valid" in print_module(module)) == changed
+    # The text says what the sizes are, also where they change.
+    assert "pto.tile_valid" not in print_module(module)
 
 
 @pytest.mark.parametrize("number", [0, 1, 5, (1 << 63) - 1, -1, -2, -(1 << 63)])

@@ -56,6 +56,26 @@ def test_transposed_operands_are_turned(layouts, element):
     assert "mte_l1_l0a" in instructions(module)
 
 
+def test_a_tile_whose_valid_rows_are_set():
+    """The product of the first rows, whose number a run says."""
+    a, b = whole((32, 32)), whole((32, 32))
+    found = Program(a="f16", b="f16", c="f32", rows="=index")
+    sizes = f"valid_row = {found.index(32)}"
+    for name, loc, element in (("ma", "mat", "f16"), ("l", "left", "f16"), ("s", "acc", "f32")):
+        found.tile(name, loc, 32, 32, element, sizes, valid="?x32")
+        found.lines.append(f"pto.set_validshape %{name}, %rows, {found.index(32)} : {found.types[name]}")
+    found.tile("mb", "mat", 32, 32, "f16")
+    found.tile("r", "right", 32, 32, "f16")
+    for name in "abc":
+        found.view(f"v{name}", name, (32 if name == "b" else "%rows", 32), (32, 1))
+    for rows in (0, 1, 19, 32):
+        module, result = lowered(multiplied(found), a=a, b=b, c=np.zeros((32, 32), np.float32), rows=rows)
+        expected = np.zeros((32, 32))
+        expected[:rows] = exact(a[:rows], b)
+        assert np.array_equal(result["c"], expected)
+    assert {"mte_gm_l1_frac", "mte_l1_l0a", "mte_l0c_gm"} <= set(instructions(module))
+
+
 def test_a_transposed_matrix_in_memory():
     """B is stored row after row as its transposed matrix; a view of the layout dn has the strides the other way."""
     a, b = whole((32, 32)), whole((32, 32))
