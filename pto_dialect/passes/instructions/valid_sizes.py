@@ -18,7 +18,7 @@ from pto_dialect.ir.core.base import PtoOp
 
 def stated_size(tile: SSAValue, name: str, op: Operation) -> SSAValue | None:
     """Returns the value of the size ``valid_row`` or ``valid_col`` of a tile in ``op``: that of the last operation that
-    states it. Returns ``None`` where the text does not tell which one is the last."""
+    states it. Returns ``None`` where the text leaves open which one is the last."""
     stating: list[AllocTileOp | SetValidshapeOp] = _changes(tile)
     owner = tile.owner
     if _may_change_elsewhere(tile):
