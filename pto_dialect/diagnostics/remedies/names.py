@@ -129,6 +129,18 @@ def attribute_form(site: Site, new: str) -> Iterator[Fix]:
 
 
 @remedy
+def own_precision(site: Site, suffix: str, *operations: str) -> Iterator[Fix]:
+    """The precision as an attribute of its operation: #pto<exp_precision ..> for pto.texp, of the enumerations that
+    ``suffix`` makes of ``operations``."""
+    entry = re.compile(r"(?:\w+\s*=\s*)?#pto[.<]\s*\w+[\s<]+(\w+)\s*>")
+    written = next((one for one in entry.finditer(site.text, site.statement_start) if one.end() == site.end), None)
+    name = re.compile(r"\bpto\.t(\w+?)s?\b").search(site.text, site.statement_start, site.statement_end)
+    own = max((one for one in operations if name and name[1].endswith(one)), key=len, default=None)
+    if written is not None and own is not None:
+        yield site.replaced(f"precisionType = #pto<{own}{suffix} {written[1].lower()}>", *written.span())
+
+
+@remedy
 def quote(site: Site) -> Iterator[Fix]:
     """What the diagnostic points at, in quotes."""
     yield site.replaced(f'"{site.word}"')

@@ -20,7 +20,7 @@ from pto_dialect.patterns import portable
 # Patterns are compiled where they are used: sites of mistakes import this module when a command starts.
 _PIECE = portable(r"""(?x)(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\\n]++|\\.)*+")|(?P<mark>->|<<<|>>>|[(){}\[\]<>,:=])
     |(?P<word>[%@\#!^]?[\w$.\-]*[\w$])|(?P<other>\S)""")
-_CONTINUES = r"\s*(?::(?!:)|->|,|outs\s*\(|ins\s*\(|nburst\s*\()"
+_CONTINUES = r"\s*(?::(?!:)|->|,|outs\s*\(|ins\s*\(|nburst\s*\(|\{\s*\w+\s*=)"
 _OPENS = {"(": ")", "[": "]", "<": ">", "{": "}"}
 _CLOSES = frozenset(_OPENS.values())
 

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerA
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from pto_dialect.diagnostics.remedies.names import attribute_form, choose, replace
+from pto_dialect.diagnostics.remedies.names import attribute_form, choose, own_precision, replace
 from pto_dialect.diagnostics.suggest import did_you_mean, near_hint, near_terms
 from pto_dialect.ir.core.attribute_text import text_bytes
 from pto_dialect.ir.core.attributes import ENUM_ALIASES, ENUMS, EnumAttr, OpaqueAttr, enum_attr
@@ -37,6 +37,9 @@ _WHOLE = re.compile(r"-?\d+|true|false")
 _Number = builtin.IntegerType | builtin.IndexType | builtin.AnyFloat
 LARGEST_LITERAL = 1 << 20
 """Maximum number of elements of a dense literal, including a splat."""
+
+_SHARED_PRECISION = "precision_mode"
+"""An enumeration of precisions that pages of the instruction set show for several operations."""
 
 STRUCTURED = frozenset(("tile_buf_config", "acc_push_epilogue", "vmi.layout", "op"))
 
@@ -135,6 +138,8 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
         if text.startswith("#pto") and text[4:5] in ".<":
             name = re.match(r"#pto[.<]\s*([\w.]+)", text)
             known = name.group(1) if name else ""
+            if known == _SHARED_PRECISION:
+                raise _shared_precision(text)
             if known not in STRUCTURED:
                 close = did_you_mean(known, [*ENUMS, *STRUCTURED])
                 meant = f"{text[: name.start(1)]}{close[0]}" if close and name else None
@@ -153,6 +158,17 @@ def parse_attribute(text: str, type_: Attribute | None = None) -> Attribute:
     if text.startswith(("affine_map<", "affine_set<")):
         _check_names(text)
     return OpaqueAttr(text if type_ is None else f"{text} : {type_text(type_)}")
+
+
+def _shared_precision(text: str) -> TypeSyntaxError:
+    """Returns the error of one enumeration for the precision of all operations: each of them has its own."""
+    suffix = "_precision"
+    operations = tuple(kind.removesuffix(suffix) for kind in ENUMS if kind.endswith(suffix))
+    help = (
+        "each operation has an enumeration of its own: precisionType = #pto<exp_precision high_precision> of pto.texp"
+    )
+    message = f"unknown attribute {text!r}"
+    return TypeSyntaxError("attr-enum", message, 0, len(text), help, (own_precision(suffix, *operations),))
 
 
 def _check_names(text: str) -> None:
