@@ -4,6 +4,9 @@ A program synchronizes its pipes if it has flags, locks, or barriers between ope
 only ends a part of the program does not count: one after which no operation follows, one after operations of several
 pipes that only stores to global memory follow, or one next to communication, which compilers leave to the program.
 
+A C++ kernel that states the addresses of its tiles synchronizes its pipes too: a compiler orders those of kernels
+without addresses only.
+
 Source: docs/reference/execution.md, "Who orders the pipes".
 """
 
@@ -13,9 +16,12 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation
 
+from pto_dialect.diagnostics.origins import is_translated
 from pto_dialect.families import FAMILIES
+from pto_dialect.ir.buffers.views import AllocTileOp
 from pto_dialect.ir.core.base import Effect, Pipe, PtoOp, op_spec, section_around
 from pto_dialect.ir.core.facts.operation_form import pipe_of
+from pto_dialect.ir.core.location import span_of
 from pto_dialect.ir.core.placement import named_pipe
 from pto_dialect.ir.core.registry import family_of_name
 from pto_dialect.ir.core.roles import Role, enclosing, has_role
@@ -40,7 +46,7 @@ def pipe_barriers(operations: Iterable[Operation]) -> list[Operation]:
 
 def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
     """Returns whether the program with these operations synchronizes its pipes itself."""
-    if has_flags(operations):
+    if has_flags(operations) or any(_is_placed_in_cpp(op) for op in operations):
         return True
     barriers = pipe_barriers(operations)
     # Compilers synchronize tile operations; the author synchronizes micro-instructions.
@@ -48,6 +54,14 @@ def has_manual_synchronization(operations: Sequence[Operation]) -> bool:
         any(isinstance(op, PtoOp) and FAMILIES[family_of_name(op.name)].level is not None for op in operations)
         or any(not is_closing_barrier(barrier) for barrier in barriers)
     )
+
+
+def _is_placed_in_cpp(op: Operation) -> bool:
+    """Returns whether an operation is the ``TASSIGN`` of a C++ kernel."""
+    if not isinstance(op, AllocTileOp) or op.addr is None:
+        return False
+    span = span_of(op)
+    return span is not None and is_translated(span.source)
 
 
 def is_closing_barrier(barrier: Operation) -> bool:

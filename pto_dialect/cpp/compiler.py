@@ -49,6 +49,7 @@ FLAGS = (
     # Functions such as sqrtf are instructions.
     *("-fno-math-errno", "-fno-builtin-modf", "-fno-builtin-modff"),
     *("-Wno-everything", *WARNINGS, "-fno-color-diagnostics", "-ferror-limit=8", "-ftemplate-backtrace-limit=3"),
+    "-fspell-checking",
 )  # fmt: skip
 """Options for every kernel."""
 

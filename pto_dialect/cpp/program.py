@@ -17,6 +17,7 @@ from pto_dialect.diagnostics.locations import Frame
 from pto_dialect.diagnostics.origins import CALLED, Origins
 from pto_dialect.diagnostics.source import Span
 
+from .advice import advice_for
 from .below import named_below
 from .compiler import ENTRY_FILE, CompileError, IncludeError, IrText, compile_command, compile_to_ir, cores_of
 from .compilers import CompilerMissing
@@ -26,7 +27,6 @@ from .includes import INCLUDE, included_files
 from .ir_cache import IrCache, Made
 from .launches import is_template, kernel_names
 from .llvm.location import SourceLocation
-from .missing import advice_for
 from .options import BadOption, CppOptions
 
 COMPILE = "cpp-compile"
@@ -56,7 +56,7 @@ def compile_now(
         if options.entry is not None and all(one.span and one.span.source.name == ENTRY_FILE for one in found):
             raise CppError((_entry_message(options.entry, text, found),)) from None
         found = tuple(named_below(found))
-        advised = (one._replace(help=one.help or advice_for(one.message, name, options.chip)) for one in found)
+        advised = (one._replace(help=one.help or advice_for(one.message, text, name, options.chip)) for one in found)
         raise CppError(tuple(advised)) from None
     except TranslationError as error:
         raise CppError((_translation_message(error, files, _first_kernel(text, name)),)) from None

@@ -20,7 +20,7 @@ from .limits import run_compiler
 _CALL = re.compile(r'^ "[^"\n]*" -cc1 .*$', re.MULTILINE)
 _TAKEN = {"-triple": "-target", "-isystem": "-isystem", "-D": "-D"}
 """Options of the inner call that matter, and what they are called outside of it."""
-_FIXED = ("--no-default-config", "-O2", "-fPIC", "-nostdinc", "-nostdinc++", "-fno-spell-checking")
+_FIXED = ("--no-default-config", "-O2", "-fPIC", "-nostdinc", "-nostdinc++")
 """The level is what ``zig c++`` makes of ``-O1``."""
 
 

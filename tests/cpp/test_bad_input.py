@@ -35,6 +35,24 @@ STATEMENTS: dict[str, tuple[str, int, str, str | None]] = {
         "no matching function for call to 'TADD'",
         None,
     ),
+    "an operation with another spelling": (
+        "  Tile<TileType::Vec, float, 1, 64> t;\n  TASIGN(t, 0);",
+        3,
+        "use of undeclared identifier 'TASIGN'; did you mean 'TASSIGN'?",
+        None,
+    ),
+    "an unknown pipe": (
+        "  pipe_barrier(PIPE_NONE);",
+        16,
+        "use of undeclared identifier 'PIPE_NONE'",
+        "there are PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL, PIPE_FIX",
+    ),
+    "an unknown mode": (
+        "  auto how = AtomicType::Subtract;",
+        26,
+        "no member named 'Subtract' in 'pto::AtomicType'",
+        "AtomicType has AtomicNone, AtomicAdd, AtomicMax, AtomicMin",
+    ),
     "the heap": (
         "  int32_t *p = new int32_t[n]; p[n - 1] = n; y[0] = p[0];",
         16,
@@ -156,6 +174,24 @@ FILES = {
         None,
         [(1, 1, "the file has no kernel", "mark a function __global__, or name one: --entry one, --entry six")],
     ),
+    "a structure by value": (
+        "struct Sizes { int rows; float scale; };\n"
+        "__global__ AICORE void k(__gm__ float *x, Sizes sizes) {\n  x[0] = sizes.rows * sizes.scale;\n}\n",
+        None,
+        [
+            (
+                4,
+                1,
+                "the argument sizes is a structure of up to 16 bytes that is passed by value",
+                "pass a pointer to it, or its fields one by one",
+            )
+        ],
+    ),
+    "a missing header": (
+        '#include "sizes_of_mine.h"\n' + BEFORE + "}\n",
+        None,
+        [(3, 10, "'sizes_of_mine.h' file not found", "-I DIR names the folder that has it")],
+    ),
     "a template without arguments": (
         "template <typename T>\n__global__ AICORE void k(__gm__ T *x) {}\n",
         "k",
@@ -192,6 +228,13 @@ FILES = {
 def test_file_that_cannot_be_translated(what: str) -> None:
     text, entry, wanted = FILES[what]
     assert told(HEAD + text, entry) == wanted
+
+
+def test_kernel_without_the_interface() -> None:
+    [first, *_] = told("using namespace pto;\n__global__ AICORE void k(__gm__ float *x) {\n  x[0] = 1;\n}\n")
+    assert first == (1, 17, "expected namespace name", "#include <pto/pto-inst.hpp> declares the interface")
+    [first, *_] = told("__global__ AICORE void k(__gm__ float *x) {\n  pto::TileAcc<float, 16, 16> t;\n}\n")
+    assert first[2:] == ("use of undeclared identifier 'pto'", "#include <pto/pto-inst.hpp> declares the interface")
 
 
 def test_template_that_never_ends_is_ended_by_the_compiler() -> None:

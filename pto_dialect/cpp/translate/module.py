@@ -228,6 +228,9 @@ def _without_idle_core(functions: Sequence[_Translated]) -> list[_Translated]:
     return [function.without_fills_of_the_other_core() for function in busy] if len(busy) > 1 else busy
 
 
+_BY_POINTER = "pass a pointer to it, or its fields one by one"
+
+
 @contextmanager
 def _located(part: _Part) -> Iterator[None]:
     """Gives errors their locations in the C++ text."""
@@ -294,6 +297,9 @@ def _translate(
 def _bind_arguments(function: Function, ctx: Context) -> list[str]:
     found: list[str] = []
     for argument in function.arguments:
+        structure, in_pieces, _ = argument.name.rpartition(".coerce")
+        if in_pieces:
+            ctx.fail(f"the argument {structure} is a structure of up to 16 bytes that is passed by value", _BY_POINTER)
         name = ctx.writer.fresh_parameter(argument.name)
         if argument.type == "ptr":
             element = ctx.elements.of(argument)
