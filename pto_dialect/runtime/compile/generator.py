@@ -323,9 +323,8 @@ class Generator:
         form = self.form(op) if isinstance(op, PtoOp) else None
         if form is None or not form.self_ordered:
             return ""
-        own = form.pipe
-        pipes = dict.fromkeys((Pipe.V, Pipe.MTE3, own if own not in (None, Pipe.S) else Pipe.V))
-        return f"yield from core.meet({', '.join(repr(pipe.value) for pipe in pipes if pipe is not None)})"
+        pipes = (Pipe.MTE2, Pipe.V, Pipe.MTE3)
+        return f"yield from core.meet({', '.join(repr(pipe.value) for pipe in pipes)})"
 
 
 _REGISTERS = (t.VRegType, t.MaskType, t.AlignType, t.VmiVRegType, t.VmiMaskType)

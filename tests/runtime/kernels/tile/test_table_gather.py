@@ -11,8 +11,12 @@ from function_programs import run_on_each
 from tile_run_helpers import DTYPES
 from tile_values import random_values, same
 
+from pto_dialect import parse
 from pto_dialect.api import check
 from pto_dialect.runtime.errors import ProgramError
+from pto_dialect.runtime.queues.schedule import Schedule
+from pto_dialect.runtime.run.launch import Kernel
+from pto_dialect.runtime.run.machine import RunOptions
 
 
 def program(statement: str, element: str, shapes: dict[str, Sequence[int]], layout: str) -> str:
@@ -152,3 +156,41 @@ def test_scatter_of_elements(element: str, atomic: str) -> None:
         result = {"add": old + new, "max": max(old, new)}.get(atomic)
         wanted[at] = data[place] if result is None else np.float32(result).astype(wanted.dtype)
     same(found, wanted)
+
+
+WITHOUT_FLAGS = """module attributes {pto.target_arch = "a2a3"} {
+  func.func @f(%m: !pto.ptr<f32>, %d: !pto.ptr<f32>, %i: !pto.ptr<i32>) attributes {pto.entry} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %vm = pto.make_tensor_view %m, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>
+    %vd = pto.make_tensor_view %d, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xf32>
+    %vi = pto.make_tensor_view %i, shape = [%c1, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xi32>
+    %gm = pto.partition_view %vm, offsets = [%c0, %c0], sizes = [%c8, %c8]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x8xf32>
+    %gd = pto.partition_view %vd, offsets = [%c0, %c0], sizes = [%c8, %c8]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x8xf32>
+    %gi = pto.partition_view %vi, offsets = [%c0, %c0], sizes = [%c1, %c8]
+      : !pto.tensor_view<?x?xi32> -> !pto.partition_tensor_view<1x8xi32>
+    %a = arith.constant 0 : i64
+    %b = arith.constant 512 : i64
+    %td = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 8x8xf32>
+    %ti = pto.alloc_tile addr = %b : !pto.tile_buf<vec, 1x8xi32>
+    pto.tload ins(%gd : !pto.partition_tensor_view<8x8xf32>) outs(%td : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tload ins(%gi : !pto.partition_tensor_view<1x8xi32>) outs(%ti : !pto.tile_buf<vec, 1x8xi32>)
+    pto.mscatter ins(%td, %ti : !pto.tile_buf<vec, 8x8xf32>, !pto.tile_buf<vec, 1x8xi32>)
+      outs(%gm : !pto.partition_tensor_view<8x8xf32>) {coalesce = #pto<coalesce row>}
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", ["oldest", "newest"])
+def test_scatter_waits_for_loads_of_its_tiles(schedule: str) -> None:
+    """On a2a3 it has the flags that this needs."""
+    data, rows = np.arange(64, dtype=np.float32).reshape(8, 8), np.arange(8, dtype=np.int32)[::-1].copy()
+    table = np.zeros((8, 8), np.float32)
+    options = RunOptions(fill="random", schedule=Schedule.parse(schedule, strict=True))
+    Kernel(parse(WITHOUT_FLAGS, "scatter.pto"), None, None, options).run([table, data, rows], 1)
+    same(table, data[::-1])
