@@ -186,10 +186,17 @@ def _column_filter(t: TileOperands, src: Tile, idx: Tile) -> Iterator[Finding]:
         message = f"idx of a 16-bit source must be DN, found {idx.layout}"
         yield t.finding("hist-form", ALWAYS, "idx", message, "blayout=col_major")
     elif statically_differ(src.rows, idx.rows) or statically_differ(src.valid_rows, idx.valid_rows):
-        message = f"idx of a 16-bit source needs the rows of src, {src.rows}, found {idx.rows}"
+        message = f"idx of a 16-bit source needs {_extents(src.rows, src.valid_rows, idx.rows, idx.valid_rows, 'rows')}"
         yield t.finding("hist-form", ALWAYS, "idx", message)
     elif idx.cols > 1 or idx.valid_cols > 1:
         yield t.finding("hist-form", ALWAYS, "idx", f"idx of a 16-bit source is one column, found {idx.cols}")
+
+
+def _extents(size: int, valid: int, found: int, found_valid: int, what: str) -> str:
+    """Returns which extent of src idx must have, and the one that it has: the valid one where the other is right."""
+    if statically_differ(size, found):
+        return f"the {what} of src, {size}, found {found}"
+    return f"the valid {what} of src, {valid}, found {found_valid}"
 
 
 def _row_filter(t: TileOperands, src: Tile, idx: Tile, depth: int) -> Iterator[Finding]:
@@ -197,7 +204,9 @@ def _row_filter(t: TileOperands, src: Tile, idx: Tile, depth: int) -> Iterator[F
     if idx.layout not in (None, "ND"):
         yield t.finding("hist-form", ALWAYS, "idx", f"idx of a 32-bit source must be ND, found {idx.layout}")
     elif statically_differ(src.cols, idx.cols) or statically_differ(src.valid_cols, idx.valid_cols):
-        message = f"idx of a 32-bit source needs the columns of src, {src.cols}, found {idx.cols}"
+        message = (
+            f"idx of a 32-bit source needs {_extents(src.cols, src.valid_cols, idx.cols, idx.valid_cols, 'columns')}"
+        )
         yield t.finding("hist-form", ALWAYS, "idx", message)
     elif statically_differ(idx.rows, depth) or (idx.valid_rows > 0 and idx.valid_rows != depth):
         message = f"byte = {3 - depth} of a 32-bit source needs {depth} rows of idx, found {idx.rows}"
