@@ -30,9 +30,13 @@ from .registers import Registers, offset_in
 from .tiles import may_overlap, refuse_overlap
 
 _TO_ZERO = "Z"
+_AWAY = "A"
+"""All that hif8 rounds to, whatever the mode is."""
 _TO_ODD = "O"
 """Loses nothing that a second rounding has to know."""
-_ELEMENTS = frozenset(("f16", "bf16", "f32", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64"))
+_ELEMENTS = frozenset(
+    ("f16", "bf16", "f32", "f8E4M3FN", "f8E5M2", "hif8", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64")
+)
 """Elements of 8 to 64 bits that are numbers of their own."""
 _SMALL = frozenset(("i8", "ui8", "i16"))
 """Integers that floats become by way of i32 where they keep their low bits."""
@@ -94,6 +98,8 @@ def _chain(names: tuple[str, str], target: Attribute, letter: str, saturate: boo
 def _letter(op: PtoOp, source: str, target: str, backend: Backend) -> str:
     """Returns the rounding; without a mode emitc makes integers of floats toward zero."""
     mode = enumerator(op, "rmode") or "RINT"
+    if target == "hif8":
+        return _AWAY
     floats = [name.startswith(("f", "bf")) for name in (source, target)]
     if mode == "NONE" and floats == [True, False] and backend == "emitc":
         return _TO_ZERO

@@ -13,6 +13,7 @@ STORAGE = {
     **{"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i8": np.int8, "ui8": np.uint8},
     **{"i16": np.int16, "ui16": np.uint16, "i32": np.int32, "ui32": np.uint32, "i64": np.int64},
     **{"si8": np.int8, "si16": np.int16, "si32": np.int32},
+    **{"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2, "!pto.hif8": np.uint8},
 }
 PAIRS = [
     *[("f32", target) for target in ("f16", "bf16", "f32", "i16", "i32")],
@@ -35,6 +36,8 @@ WHOLE = [0, 1, -1, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2**24 + 1, 2*
 def values(shape, element: str):
     """Ordinary and special numbers, also in the part of a row after whole registers."""
     kind = STORAGE[element]
+    if np.dtype(kind).itemsize == 1 and "f" in element:
+        return RNG.integers(0, 256, shape).astype(np.uint8).view(kind)
     if element.lstrip("us")[0] == "i":
         most = 62 if element == "i64" else 31
         drawn = RNG.integers(-(2**most), 2**most, shape)
@@ -76,6 +79,24 @@ def test_conversions_of_registers_give_the_same_bits(source, target, mode, satur
     module, found = lowered(case, "lower-vector", **arrays)
     assert "pto.tcvt" not in print_module(module)
     assert found["c"].any()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "modes"),
+    [
+        *((source, "f32", MODES) for source in ("f8E4M3FN", "f8E5M2", "!pto.hif8")),
+        *(("f32", target, ("RINT", "ROUND", "TRUNC")) for target in ("f8E4M3FN", "f8E5M2")),
+        *((source, "!pto.hif8", (*MODES, "ODD")) for source in ("f32", "f16")),
+    ],
+)
+def test_conversions_of_floats_of_8_bits(source, target, modes):
+    """All of them round to hif8 in one way, whatever the mode is."""
+    for number, mode in enumerate(modes):
+        saturation = ("", "ON", "OFF")[number % 3]
+        case = program(source, target, mode, saturation, 2, 128, 101)
+        arrays = {"a": values((2, 101), source), "c": np.zeros((2, 101), STORAGE[target])}
+        module, _ = lowered(case, "lower-vector", **arrays)
+        assert "pto.tcvt" not in print_module(module)
 
 
 @pytest.mark.parametrize("saturation", ["", "ON", "OFF"])
@@ -124,6 +145,7 @@ def test_sizes_that_only_a_run_knows(columns):
 
 REFUSED = {
     ("f32", "f32", "ODD"): "no conversions of registers from f32 give the bits of f32",
+    ("f32", "f8E4M3FN", "FLOOR"): "no conversions of registers from f32 give the bits of f8E4M3FN",
 }
 
 
