@@ -29,7 +29,6 @@ from pto_dialect.passes.base import ObstacleError
 from pto_dialect.targets.memory import LOC_TO_SPACE
 from pto_dialect.targets.tile_layouts import C0_BYTES, FRACTAL_ROWS, LAYOUT_NAME
 
-from .valid_sizes import stated_size
 from .writer import INDEX, Function, Number, Writer
 
 ROW_BYTES = 32
@@ -175,7 +174,7 @@ class Reader:
         ):
             if size != DYNAMIC:
                 extents.append(size)
-            elif (stated := stated_size(value, name, self.op)) is not None:
+            elif (stated := self.writer.function.valid_sizes.stated(value, name, self.op)) is not None:
                 extents.append(self.writer.number(stated))
             else:
                 extents.append(self.writer.pto(query, {"src": value}, result=INDEX))

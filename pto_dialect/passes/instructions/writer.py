@@ -42,6 +42,8 @@ from pto_dialect.ir.core.walk import walk
 from pto_dialect.ir.scalar.regions import VecscopeOp
 from pto_dialect.targets.backend import Backend, backend_of
 
+from .valid_sizes import ValidSizes
+
 Number = int | SSAValue
 Constant = int | float
 
@@ -76,6 +78,7 @@ class Function:
         self.op = op
         self.entry = op.regions[0].blocks[0]
         self.sums = AffineAnalysis()
+        self.valid_sizes = ValidSizes(op)
         self.made: list[Operation] = []
         self.pointers: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         self.replaced: list[tuple[SSAValue, SSAValue]] = []

@@ -1,10 +1,12 @@
 """Which value a valid size has where a tile is used. Source: docs/reference/layouts.md, "Valid region"."""
 
+import cProfile
+
 import pytest
 
 import pto_dialect
 from pto_dialect.analysis.constants import constant_of
-from pto_dialect.passes.instructions.valid_sizes import stated_size
+from pto_dialect.passes.instructions.valid_sizes import ValidSizes
 
 TILE = "!pto.tile_buf<vec, 8x64xf32, valid=?x?>"
 HEAD = f"""\
@@ -71,5 +73,20 @@ SAME_HANDLE = OTHER_HANDLE.replace(changed(2, "%z"), "")
 def test_the_last_size_before_a_use(body: str, rows: int | None) -> None:
     module = pto_dialect.parse(HEAD + body + FOOT, filename="sizes.pto")
     (use,) = [op for op in module.walk() if op.name == "pto.texpands"]
-    size = stated_size(use.operands[-1], "valid_row", use)
+    size = ValidSizes(module).stated(use.operands[-1], "valid_row", use)
     assert (None if size is None else constant_of(size)) == rows
+
+
+def calls_for(uses: int) -> int:
+    """The calls of Python that finding the sizes of one tile takes in so many uses, each after a change."""
+    module = pto_dialect.parse(HEAD + (changed(2) + USE) * uses + FOOT, filename="sizes.pto")
+    operations = [op for op in module.walk() if op.name == "pto.texpands"]
+    sizes = ValidSizes(module)
+    with cProfile.Profile() as profile:
+        found = [sizes.stated(op.operands[-1], "valid_row", op) for op in operations]
+    assert [constant_of(size) for size in found if size is not None] == [2] * uses
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def test_work_grows_with_the_number_of_uses() -> None:
+    assert calls_for(800) < 2.5 * calls_for(400)
