@@ -186,7 +186,8 @@ def _column_filter(t: TileOperands, src: Tile, idx: Tile) -> Iterator[Finding]:
         message = f"idx of a 16-bit source must be DN, found {idx.layout}"
         yield t.finding("hist-form", ALWAYS, "idx", message, "blayout=col_major")
     elif statically_differ(src.rows, idx.rows) or statically_differ(src.valid_rows, idx.valid_rows):
-        message = f"idx of a 16-bit source needs {_extents(src.rows, src.valid_rows, idx.rows, idx.valid_rows, 'rows')}"
+        extents = _extents(src.rows, src.valid_rows, idx.rows, idx.valid_rows, "rows")
+        message = f"idx of a 16-bit source needs {extents}"
         yield t.finding("hist-form", ALWAYS, "idx", message)
     elif idx.cols > 1 or idx.valid_cols > 1:
         yield t.finding("hist-form", ALWAYS, "idx", f"idx of a 16-bit source is one column, found {idx.cols}")
