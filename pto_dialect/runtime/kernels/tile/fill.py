@@ -78,24 +78,31 @@ def concatenate(src0: AnyTile, src1: AnyTile, dst: AnyTile) -> None:
     dst.write(np.concatenate([region(src0, rows, first), region(src1, rows, second)], axis=1))
 
 
-def _count(counts: Array, row: int, limit: int) -> int:
-    return max(0, min(int(counts[row, 0]) // counts.itemsize, limit))
+def _counts(counts: AnyTile, rows: int) -> list[int]:
+    """Returns the count of each row in elements; a number with a sign counts as one without."""
+    numbers = region(counts, rows, 1)[:, 0]
+    return [int(number) // numbers.itemsize for number in numbers.astype(np.uint64)]
+
+
+def _leading(src: AnyTile, rows: int, counts: list[int]) -> Array:
+    """Returns the columns of ``src`` that the largest count needs. Raises ``Fault`` (``tile-valid-cols``)."""
+    cols = max(counts, default=0)
+    if cols > src.cols:
+        raise Fault("tile-valid-cols", f"a count of {cols} elements of a source with {src.cols} columns")
+    return region(src, rows, cols)
 
 
 def concatenate_counted(src0: AnyTile, src1: AnyTile, counts0: AnyTile, counts1: AnyTile, dst: AnyTile) -> None:
     """Row r of dst = the leading elements of both sources, as many as the first column of the count tiles states.
 
     Counts are in units of the size of a count: 4 means one element in i32, two in i16. They end at the valid columns of
-    their source and of dst, and the following elements of dst are unchanged.
+    dst, not at those of their source, and the following elements of dst are unchanged.
     """
     rows, cols = dst.valid_rows, dst.valid_cols
-    joined: list[Array] = []
-    first, second = (region(x, rows, x.valid_cols) for x in (src0, src1))
-    leading, following = region(counts0, rows, 1), region(counts1, rows, 1)
-    for row in range(rows):
-        taken = _count(leading, row, min(src0.valid_cols, cols))
-        added = _count(following, row, min(src1.valid_cols, cols - taken))
-        joined.append(np.concatenate((first[row, :taken], second[row, :added])))
+    taken = [min(count, cols) for count in _counts(counts0, rows)]
+    added = [min(count, cols - start) for count, start in zip(_counts(counts1, rows), taken, strict=True)]
+    first, second = (_leading(src, rows, counts) for src, counts in ((src0, taken), (src1, added)))
+    joined = [np.concatenate((first[row, : taken[row]], second[row, : added[row]])) for row in range(rows)]
     for row, values in enumerate(joined):
         if values.size:
             write_at(dst, row, values.reshape(1, -1))

@@ -7,6 +7,8 @@ import pytest
 from tile_run_helpers import run, tile
 from tile_values import same
 
+from pto_dialect.runtime.errors import ProgramError
+
 
 @pytest.mark.parametrize("single", [(True, True), (True, False), (False, True)])
 @pytest.mark.parametrize("element", ["i32", "i16"])
@@ -31,3 +33,28 @@ def test_counts_of_a_single_column(single: tuple[bool, bool], element: str) -> N
         first, second = (int(numbers[row, 0]) for numbers in taken)
         wanted[row, : first + second] = [*a[row, :first], *b[row, :second]]
     same(found, wanted)
+
+
+def joined(first: int, second: int, width: int) -> np.ndarray:
+    """One row of ``first`` numbers from 0 on and ``second`` from 100 on, in ``width`` columns that held 77; 8 of 16
+    columns of both sources are valid."""
+    row = np.arange(16, dtype=np.float32).reshape(1, 16)
+    counts = [tile(name, "i32", np.full((1, 8), count * 4)) for name, count in zip("mn", (first, second), strict=True)]
+    return run(
+        "pto.tconcatidx ins(%a, %b, %m, %n : {a}, {b}, {m}, {n}) outs(%d : {d})",
+        tile("a", "f32", row, (1, 8)), tile("b", "f32", row + 100, (1, 8)), *counts,
+        tile("d", "f32", np.full((1, 32), 77, np.float32), (1, width)),
+    )["d"][0]  # fmt: skip
+
+
+def test_counts_end_at_the_destination() -> None:
+    """Sources are read after their valid columns, a count that is negative takes all."""
+    assert joined(10, 2, 32).tolist() == [*range(10), 100, 101, *[77] * 20]
+    assert joined(5, 9, 12).tolist() == [*range(5), *range(100, 107), *[77] * 20]
+    assert joined(14, 3, 12).tolist() == [*range(12), *[77] * 20]
+    assert joined(-1, 3, 12).tolist() == [*range(12), *[77] * 20]
+
+
+def test_counts_that_leave_the_source() -> None:
+    with pytest.raises(ProgramError, match="a count of 17 elements of a source with 16 columns"):
+        joined(17, 2, 32)
