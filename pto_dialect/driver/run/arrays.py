@@ -72,6 +72,8 @@ def load(content: Elements, needed: Format | None, budget: MemoryBudget | None =
         hint = ""
         if stated is None and array.dtype.kind in "uV" and array.dtype.itemsize == fmt.bytes:
             hint = f"; if they are the bits of {fmt.name}, write {content.text}:{fmt.name}"
+        elif array.dtype == np.uint8 and fmt.bytes > 1 and not array.nbytes % fmt.bytes:
+            hint = f"; if they are bytes, array.view('{fmt.storage}') has the elements"
         raise BindingError(f"'{content.text}' holds {error}, not {fmt.name}{hint}") from None
 
 

@@ -17,6 +17,7 @@ from pto_dialect.ir.core import types as t
 from pto_dialect.runtime.memory.spaces import Array
 from pto_dialect.runtime.numerics.decode import decode
 from pto_dialect.runtime.numerics.formats import FORMATS, Format, format_of
+from pto_dialect.runtime.numerics.records import of_records
 
 from .value_text import ValueTextError
 
@@ -81,6 +82,7 @@ def to_storage(array: Array, stated: Format | None, needed: Format) -> Array:
     if stated is not None and not same_elements(stated, needed):
         raise ElementMismatch(f"{stated.name} elements")
     holder = needed if stated is None else stated
+    array = of_records(array, holder)
     dtype = array.dtype
     bits = dtype.names is None and dtype.kind in "uV" and dtype.itemsize == holder.bytes
     whole = dtype.kind in "iu" and dtype.itemsize == holder.bytes and holder.kind != "float" and holder.bits > 1

@@ -28,6 +28,7 @@ from ..memory.packed_view import PackedView, pair_shape
 from ..memory.spaces import Arena, Array, Pointer
 from ..memory.values import GmTensor, Tile, ValueTile, buffer_pointer
 from ..numerics.formats import Format, format_of
+from ..numerics.records import of_records
 from .machine import Core
 from .per_core import BoundPerCore, InParts, PartedPointer, PerCore
 
@@ -157,6 +158,8 @@ def bind_argument(
         raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {value!r}")
     if isinstance(type_, t.PtrType) and isinstance(type_.element, VectorType):
         value = _units(name, type_.element, value, fmt)
+    if value.dtype.names is not None and isinstance(type_, t.PtrType):
+        value = of_records(value, fmt)
     if value.dtype != fmt.storage:
         if value.dtype.itemsize != fmt.storage.itemsize or not _is_bits(value.dtype, fmt):
             raise BindingError(f"argument {name} needs elements of {fmt.name}, found an array of {value.dtype}")

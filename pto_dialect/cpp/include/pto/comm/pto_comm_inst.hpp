@@ -21,13 +21,61 @@ PTO_OVERLOAD(TPUT, (AtomicType Atomic = AtomicType::AtomicNone, PTO_GG), (PtoD &
 PTO_OVERLOAD(TPUT, (PTO_GG), (PtoD &dst, PtoA &src, PtoT &tile, AtomicType atomic), (), dst, src, tile, atomic)
 PTO_OVERLOAD(TGET, (PTO_GG), (PtoD &dst, PtoA &src, PtoT &tile), (), dst, src, tile)
 PTO_OVERLOAD(TGET, (PTO_GG), (PtoD &dst, PtoA &src, PtoT &ping, PtoT &pong), (), dst, src, ping, pong)
-PTO_OVERLOAD(TNOTIFY, (GlobalObject PtoG), (PtoG &signal, int32_t value, NotifyOp operation), (), signal, value, operation)
-PTO_OVERLOAD(TWAIT, (GlobalObject PtoG), (PtoG &signal, int32_t value, WaitCmp comparison), (), signal, value, comparison)
+// A signal whose sizes are known in a run only is one signal after the other: waits and tests take all of them, a
+// notification the first one.
+template <class PtoG>
+using PtoOneSignal = GlobalTensor<typename PtoG::RawDType, Shape<1, 1, 1, 1, 1>, Stride<1, 1, 1, 1, 1>>;
+template <GlobalObject PtoG>
+PTO_INTERNAL bool pto_has_constant_sizes(const PtoG &signal)
+{
+    return __builtin_constant_p(signal.GetShape(0)) && __builtin_constant_p(signal.GetShape(1)) &&
+        __builtin_constant_p(signal.GetShape(2)) && __builtin_constant_p(signal.GetShape(3)) &&
+        __builtin_constant_p(signal.GetShape(4));
+}
+template <GlobalObject PtoG, class Take>
+PTO_INTERNAL void pto_each_signal(const PtoG &signal, Take take)
+{
+    for (int64_t first = 0; first < signal.GetShape(0); ++first)
+        for (int64_t second = 0; second < signal.GetShape(1); ++second)
+            for (int64_t third = 0; third < signal.GetShape(2); ++third)
+                for (int64_t row = 0; row < signal.GetShape(3); ++row)
+                    for (int64_t col = 0; col < signal.GetShape(4); ++col) {
+                        const int64_t outer = first * signal.GetStride(0) + second * signal.GetStride(1) + third * signal.GetStride(2);
+                        PtoOneSignal<PtoG> one(signal.data() + outer + row * signal.GetStride(3) + col * signal.GetStride(4));
+                        take(one);
+                    }
+}
+template <GlobalObject PtoG, Awaited... Events>
+PTO_INTERNAL RecordEvent TNOTIFY(PtoG &signal, int32_t value, NotifyOp operation, Events &...events)
+{
+    (events.Wait(), ...);
+    if (pto_has_constant_sizes(signal)) {
+        pto_detail::issue("TNOTIFY", signal, value, operation);
+        return {};
+    }
+    PtoOneSignal<PtoG> one(signal.data());
+    pto_detail::issue("TNOTIFY", one, value, operation);
+    return {};
+}
+template <GlobalObject PtoG, Awaited... Events>
+PTO_INTERNAL RecordEvent TWAIT(PtoG &signal, int32_t value, WaitCmp comparison, Events &...events)
+{
+    (events.Wait(), ...);
+    if (pto_has_constant_sizes(signal))
+        pto_detail::issue("TWAIT", signal, value, comparison);
+    else
+        pto_each_signal(signal, [&](auto &one) { pto_detail::issue("TWAIT", one, value, comparison); });
+    return {};
+}
 template <GlobalObject PtoG, Awaited... Events>
 PTO_INTERNAL bool TTEST(PtoG &signal, int32_t value, WaitCmp comparison, Events &...events)
 {
     (events.Wait(), ...);
-    return pto_detail::query<bool>("TTEST", signal, value, comparison);
+    if (pto_has_constant_sizes(signal))
+        return pto_detail::query<bool>("TTEST", signal, value, comparison);
+    bool all = true;
+    pto_each_signal(signal, [&](auto &one) { all &= pto_detail::query<bool>("TTEST", one, value, comparison); });
+    return all;
 }
 
 } // namespace pto::comm
