@@ -17,6 +17,7 @@ from pto_dialect.passes.instructions.views import Step, View, fitted, view_of
 from pto_dialect.passes.instructions.writer import Number, Writer, enum
 from pto_dialect.targets.profile import Profile
 
+from .free_bytes import is_free_after
 from .scales import holds_scales, load_scales
 
 _ZERO_PAD = 1
@@ -223,14 +224,16 @@ def _window(writer: Writer, source: Tile, dst: Tile, down: Number, across: Numbe
 
 def _check_blocks(writer: Writer, tile: Tile, start: Number, across: Number) -> None:
     """Makes sure that the whole blocks of ``across`` elements of a single row, from ``start`` on, are in the bytes of
-    its tile: what comes after them belongs to others."""
+    its tile, or after them in bytes of no other tile."""
     unit = _BLOCK // tile.bytes
     cols = tile.base_type.cols
-    inside = isinstance(start, int) and isinstance(across, int) and start + round_up(across, unit) <= cols
-    if inside:
+    stop = start + round_up(across, unit) if isinstance(start, int) and isinstance(across, int) else None
+    if stop is not None and (stop <= cols or is_free_after(writer, tile, stop * tile.bytes)):
         return
     if cols % unit:
         reason = f"a row in {tile.type.loc} of {cols} elements is no whole blocks of {_BLOCK} bytes, which a load moves"
+        if stop is not None:
+            reason += ", and what comes after it may belong to others"
         help = f"a tile of {round_up(cols, unit)} columns, of which fewer may be valid, has whole blocks"
         raise NotLoweredError(writer.anchor, reason, help)
     Reader(writer).aligned(start, unit, "column")

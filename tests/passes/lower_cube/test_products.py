@@ -103,11 +103,49 @@ def test_a_vector_is_a_list(k, columns, layout):
 
 
 @pytest.mark.parametrize("layout", ["nz", "nd"])
-def test_a_vector_has_whole_blocks(layout):
-    """A load moves 512 bytes at a time: of a shorter row it would read what comes after its tile."""
-    assert refusals(vector(64, layout, 128)) == [
-        "pto.tmov: a row in mat of 128 elements is no whole blocks of 512 bytes, which a load moves"
-    ]
+@pytest.mark.parametrize(("k", "columns"), [(16, 16), (64, 128), (272, 288)])
+def test_a_vector_without_whole_blocks(k, columns, layout):
+    """A load moves 512 bytes at a time: of a shorter row it moves what comes after its tile, where nobody has bytes."""
+    arrays, exact = product(1, k, 32, "f16")
+    module, found = lowered(vector(k, layout, columns), **arrays)
+    assert np.array_equal(found["c"], exact)
+    assert "mte_l1_l0a" in instructions(module)
+
+
+def placed(program: Program, **addresses: int) -> Program:
+    """The same with these addresses."""
+    constants = [f"%at_{name} = arith.constant {address} : i64" for name, address in addresses.items()]
+    for at, line in enumerate(program.tiles):
+        name = line.partition(" ")[0][1:]
+        program.tiles[at] = line.replace("pto.alloc_tile ", f"pto.alloc_tile addr = %at_{name} ")
+    program.tiles = [*constants, *program.tiles]
+    return program
+
+
+@pytest.mark.parametrize(
+    ("addresses", "location"),
+    [
+        ({"ma": 0, "mb": 256}, "mat"),
+        ({"ma": 96, "mb": 544}, "mat"),
+        # The end of L1 and of L0A.
+        ({"ma": 512 * 1024 - 256}, "mat"),
+        ({"l": 64 * 1024 - 256}, "left"),
+        # Bytes of the scratch tile come after it.
+        ({"l": 1024, "other": 1280}, "left"),
+    ],
+)
+def test_bytes_of_others_are_not_moved(addresses, location):
+    program = vector(64, "nz", 128)
+    program.tile("other", "left", 16, 16, "f16")
+    placed(program, **{"ma": 0, "mb": 8192, "l": 0, "r": 0, "s": 0, "other": 2048, **addresses})
+    reason = f"a row in {location} of 128 elements is no whole blocks of 512 bytes, which a load moves"
+    assert refusals(program) == [f"pto.tmov: {reason}, and what comes after it may belong to others"]
+
+
+def test_bytes_of_nobody_are_moved():
+    program = placed(vector(64, "nz", 128), ma=96, mb=608, l=0, r=0, s=0)
+    arrays, exact = product(1, 64, 32, "f16")
+    assert np.array_equal(lowered(program, **arrays)[1]["c"], exact)
 
 
 def steps(element: str, start: str) -> Program:
