@@ -36,7 +36,7 @@ _OTHERS = {
     "pto.comm.wait_async_event": "Wait",
 }
 _OTHER = re.compile(rf"(?<!!)\b(?:{'|'.join(map(re.escape, _OTHERS))})\b(?![.=])")
-_SIGNAL = re.compile(r"\bpto\.(set_flag|wait_flag|dcci|dsb|mem_bar|get_\w+)(?:_dyn)?\b")
+_SIGNAL = re.compile(r"\bpto\.(set_flag|wait_flag|(?:set|wait)_intra_block|dcci|dsb|mem_bar|get_\w+)(?:_dyn)?\b")
 _VARIABLE = re.compile(r"%([A-Za-z]\w*?)(?:_\d+)?(?![\w.$\-])")
 
 

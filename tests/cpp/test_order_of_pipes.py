@@ -54,3 +54,46 @@ def test_the_automatic_mode_of_the_compiler(tmp_path: Path, automatic: str) -> N
     code, output = sanitized(tmp_path, KERNEL if is_macro else KERNEL.replace(PLACES, ""), *options)
     assert code == 0
     assert "not checked: order of the pipes: the program leaves it to the compiler" in output
+
+
+BETWEEN_CORES = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+__global__ AICORE void k(__gm__ half *c) {
+  Tile<TileType::Vec, float, 16, 32> ub, o;
+  TASSIGN(ub, 0);
+  TASSIGN(o, 0x1000);
+#if defined(__DAV_CUBE__)
+  TileAcc<float, 32, 32> acc;
+  TileLeft<half, 32, 32> left;
+  TileRight<half, 32, 32> right;
+  Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, 32, 32, SLayout::RowMajor> l1;
+  TASSIGN(acc, 0);
+  TASSIGN(left, 0);
+  TASSIGN(right, 0);
+  TASSIGN(l1, 0);
+  GlobalTensor<half, Shape<1, 1, 1, 32, 32>, Stride<1, 1, 1, 32, 1>> a(c);
+  TLOAD(l1, a);
+  PtoSetWaitFlag<PIPE_MTE2, PIPE_MTE1>();
+  TMOV(left, l1);
+  TMOV(right, l1);
+  PtoSetWaitFlag<PIPE_MTE1, PIPE_M>();
+  TMATMUL(acc, left, right);
+  PtoSetWaitFlag<PIPE_M, PIPE_FIX>();
+  TMOV<decltype(ub), decltype(acc), AccToVecMode::DualModeSplitM>(ub, acc);
+#endif
+#if defined(__DAV_VEC__)
+  TRELU(o, ub);
+#endif
+}
+"""
+
+
+def test_signals_between_cores_are_those_of_the_chip(tmp_path: Path) -> None:
+    code, output = sanitized(tmp_path, BETWEEN_CORES, "--target", "a5", "--arg", "c=zeros:f16:1024")
+    assert code == 3
+    assert "k.cpp:27:3: error: V of AIV0 reads bytes" in output
+    assert (
+        "orders them: set_intra_block of the pipe that is meant to be first after its access, wait_intra_block"
+        in output
+    )

@@ -13,6 +13,7 @@ from pto_dialect.cpp.wording import in_cpp
         ("in pto.wait_flag_dyn on MTE1", "in wait_flag on MTE1"),
         ("set by pto.set_flag_dyn (line 15)", "set by set_flag (line 15)"),
         ('pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %slot]', "set_flag(PIPE_V, PIPE_MTE3, slot)"),
+        ("pto.wait_intra_block on V", "wait_intra_block on V"),
         ("pto.syncall between the two", "SYNCALL between the two"),
         ("writes in pto.comm.tput", "writes in TPUT"),
         ("pto.comm.wait_async_event for it", "Wait for it"),

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pto_dialect.analysis.target import profile_of
+from pto_dialect.diagnostics.origins import is_translated
+
 from .describe import bytes_text, from_tiles, operation_text
 from .fixes import AddFlag, Change, RemoveStatements
 
@@ -93,6 +96,14 @@ def notes(conflict: Conflict) -> list[tuple[str, Span | None]]:
     ]
 
 
+def _signals(site: Site) -> tuple[str, str]:
+    """Returns the operations that send and await a signal to another core: C++ has others of its own on a5."""
+    is_cpp = site.span is not None and is_translated(site.span.source)
+    if is_cpp and profile_of(site.op, None).name == "a5":
+        return "pto.set_intra_block", "pto.wait_intra_block"
+    return "pto.sync.set", "pto.sync.wait"
+
+
 def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice:
     """Returns what would order the two; ``culprit`` are the sites of wait and set that make them run in reverse."""
     rule, first, second, _, _ = conflict
@@ -111,9 +122,10 @@ def advice(conflict: Conflict, culprit: tuple[int, int] | None = None) -> Advice
     if rule == "race-cross-core":
         # The run shows which was first this time, not which is meant to be.
         sides = [f"<{one.thread.pipe}> of {one.thread.core.name} ({one.site.line_text})" for one in (first, second)]
+        send, wait = _signals(before)
         return Advice(
-            f"a signal between {sides[0]} and {sides[1]} orders them: pto.sync.set of the pipe that is meant to be "
-            "first after its access, pto.sync.wait of the other one before its own, with one ID and equally often"
+            f"a signal between {sides[0]} and {sides[1]} orders them: {send} of the pipe that is meant to be "
+            f"first after its access, {wait} of the other one before its own, with one ID and equally often"
         )
     flag = f"[<{first.thread.pipe}>, <{second.thread.pipe}>, <EVENT_IDn>]"
     carried = before.number > after.number and before.function is after.function
