@@ -205,7 +205,7 @@ def compile_cpp(
     kernel that cannot be compiled or translated, or where there is no compiler. Source: docs/cpp.md, "Python".
     """
     from pto_dialect.cpp.kernel import compile_kernel  # deferred: start-up
-    from pto_dialect.cpp.options import CppOptions  # deferred: start-up
+    from pto_dialect.cpp.options import CppOptions, macros_of  # deferred: start-up
     from pto_dialect.cpp.program import compile_commands  # deferred: start-up
     from pto_dialect.ir.core.roles import Role, has_role  # deferred: start-up
     from pto_dialect.targets.choice import get_profile  # deferred: start-up
@@ -217,7 +217,7 @@ def compile_cpp(
         with open(filename, encoding="utf-8", errors="surrogateescape") as stream:
             text = stream.read()
     assert isinstance(text, str)
-    macros = tuple(f"{name}={value}" for name, value in (defines or {}).items())
+    macros = macros_of(defines or {})
     folders = tuple(os.fspath(folder) for folder in includes)
     text, options = text.removeprefix(_MARK), CppOptions(entry, target, macros, folders, cxx)
     made = compile_kernel(text, filename, options)

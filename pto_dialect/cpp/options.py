@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 _DEFINITION = re.compile(r"[A-Za-z_]\w*(=[^\n\0]*)?\Z")
@@ -47,3 +47,10 @@ def check_options(defines: Sequence[str], includes: Sequence[str]) -> None:
     for definition in defines:
         if not _DEFINITION.match(definition):
             raise BadOption(f"'{definition}' is no definition; write NAME or NAME=VALUE")
+
+
+def macros_of(defines: Mapping[str, object]) -> tuple[str, ...]:
+    """Returns definitions of macros as a command line has them. Raises ``TypeError`` for anything but a mapping."""
+    if not isinstance(defines, Mapping):
+        raise TypeError(f"defines are macros with their values, as in {{'N': 4}}, not {defines!r}")
+    return tuple(f"{name}={value}" for name, value in defines.items())

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from pto_dialect.driver.inputs import CPP_SUFFIXES, SUFFIX
+from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.run.machine import RunOptions
 
 from .base import Device, Program, ordered
@@ -77,9 +78,9 @@ class Function:
     def _compiled(self, text: str, name: str) -> str:
         """Returns the program of a C++ kernel, whose only function is the entry from now on."""
         from pto_dialect.cpp.kernel import compile_kernel  # deferred: start-up
-        from pto_dialect.cpp.options import CppOptions  # deferred: start-up
+        from pto_dialect.cpp.options import CppOptions, macros_of  # deferred: start-up
 
-        macros = tuple(f"{macro}={value}" for macro, value in self._defines.items())
+        macros = macros_of(self._defines)
         folders = tuple(os.path.join(os.path.dirname(name), folder) for folder in self._includes)
         options = CppOptions(self.entry, self._device.target, macros, folders)
         self.entry = None
@@ -97,10 +98,15 @@ class Function:
         return made
 
     def results(self, values: Values) -> Any:
-        """Returns those of ``values`` that a call returns."""
+        """Returns those of ``values`` that a call returns. Raises ``BindingError`` where there are none of the name."""
         if self.returns is None:
             return None
-        return values[self.returns] if isinstance(self.returns, str) else tuple(values[one] for one in self.returns)
+        names = [self.returns] if isinstance(self.returns, str) else self.returns
+        for name in names:
+            if name not in values:
+                known = ", ".join(values)
+                raise BindingError(f"{self.prepare.__qualname__}: returns names {name}, which is none of {known}")
+        return values[self.returns] if isinstance(self.returns, str) else tuple(values[name] for name in names)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Launches the kernel and returns its results.
@@ -112,8 +118,9 @@ class Function:
         kernel = program.kernel(self.entry, watching())
         arrays = [as_array(value) for value in ordered(kernel, values)]
         blocks = self._blocks(**values) if callable(self._blocks) else self._blocks
+        results = self.results(values)
         self._device.run(program, kernel, arrays, blocks)
-        return self.results(values)
+        return results
 
 
 def jit(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+import pto_dialect
 from pto_dialect.cpp.kernel import CppError
 from pto_dialect.integrations.function import jit
 
@@ -83,3 +85,10 @@ def test_kernel_that_does_not_compile_is_named_by_the_first_call(folder: Path) -
 
     with pytest.raises(CppError, match=r"scale\.cpp:12:24: error: use of undeclared identifier 'many'"):
         scale(None, None)
+
+
+def test_definitions_that_are_no_mapping(tmp_path: Path) -> None:
+    kernel = tmp_path / "k.cpp"
+    kernel.write_text("")
+    with pytest.raises(TypeError, match=r"defines are macros with their values, as in \{'N': 4\}, not \['N=4'\]"):
+        pto_dialect.compile_cpp(kernel, defines=cast("dict[str, object]", ["N=4"]))

@@ -47,6 +47,24 @@ def test_body_makes_the_arguments() -> None:
     assert scale.__doc__ == "Times s."
 
 
+def test_a_result_that_is_no_argument_is_refused_before_the_launch() -> None:
+    @jit(SCALE, "scale", returns=("y", "z"))
+    def scale(x: np.ndarray, y: np.ndarray, s: float = 0.5) -> None: ...
+
+    y = np.zeros(1, np.float32)
+    with pytest.raises(BindingError, match="scale: returns names z, which is none of x, y, s"):
+        scale(np.ones(1, np.float32), y)
+    assert y.tolist() == [0]
+
+
+def test_a_long_list_is_no_array() -> None:
+    @jit(SCALE, "scale", returns="y")
+    def scale(x: list[float], y: np.ndarray, s: float = 0.5) -> None: ...
+
+    with pytest.raises(BindingError, match=r"argument x .* needs an array, found \[0, 1, 2, 3, 4, 5, \.\.\.\]"):
+        scale(list(range(1000)), np.zeros(1000, np.float32))
+
+
 def test_function_without_a_body_takes_the_arguments() -> None:
     @jit(SCALE, "scale", returns=("y", "x"), blocks=2)
     def scale(x: np.ndarray, y: np.ndarray, s: float = 0.5) -> None: ...

@@ -4,6 +4,7 @@ memories", "Launches".
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -155,7 +156,7 @@ def bind_argument(
             return BoundPerCore(name, value, lambda number: _scalar(name, type_, number))
         return _scalar(name, type_, value)
     if not isinstance(value, np.ndarray):
-        raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {value!r}")
+        raise BindingError(f"argument {name} ({t.type_text(type_)}) needs an array, found {reprlib.repr(value)}")
     if isinstance(type_, t.PtrType) and isinstance(type_.element, VectorType):
         value = _units(name, type_.element, value, fmt)
     if value.dtype.names is not None and isinstance(type_, t.PtrType):
