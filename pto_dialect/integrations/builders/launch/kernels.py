@@ -10,7 +10,7 @@ from pto_dialect.integrations.events import watching
 from pto_dialect.runtime.run.arguments import argument_format
 
 from .origins import attach_sources
-from .pointers import addresses, value_of
+from .pointers import Memory, addresses, value_of
 from .repeated import Repeats, reports
 from .saved import save_launch
 
@@ -33,12 +33,11 @@ class Launched:
         self._repeats = None if reports(self.program.module) else Repeats()
 
     @property
-    def pointers(self) -> list[str | None]:
-        """The names of the arguments that are memory, ``None`` for numbers, in order. Raises ``ProgramError``."""
-        return [
-            None if argument_format(type_) is None else name
-            for name, type_ in self.program.kernel(self.entry, watching()).arguments
-        ]
+    def pointers(self) -> list[Memory | None]:
+        """The arguments that are memory, ``None`` for numbers, in order. Raises ``ProgramError``."""
+        arguments = self.program.kernel(self.entry, watching()).arguments
+        formats = [(name, argument_format(type_)) for name, type_ in arguments]
+        return [None if elements is None else Memory(name, elements) for name, elements in formats]
 
     def __call__(self, blocks: int, args: Sequence[Any]) -> None:
         """Launches the kernel on numbers, addresses (of ``ctypes`` or plain), arrays and tensors.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 from pto_dialect.integrations.memory import AddressSpace
 from pto_dialect.runtime.errors import BindingError
 from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.run.arguments import argument_format
 
 memory = AddressSpace()
@@ -54,19 +55,34 @@ def _require_plain(array: Array, name: str | None = None) -> None:
         raise BindingError(f"{what} is not writable: kernels get the memory of an array itself, pass a copy of it")
 
 
+class Memory(NamedTuple):
+    """A parameter that is memory, and its elements."""
+
+    name: str
+    elements: Format
+
+    def require_elements(self, array: Array) -> None:
+        """Refuses an array of floats of another size than those of the parameter; a kernel may take other bytes as
+        elements of its own."""
+        if array.dtype.kind == "f" and self.elements.is_float and array.itemsize != self.elements.bytes:
+            needed = self.elements.name
+            raise BindingError(f"argument {self.name} needs elements of {needed}, found an array of {array.dtype}")
+
+
 @contextmanager
-def addresses(args: Sequence[Any], pointers: Sequence[str | None]) -> Iterator[list[Any]]:
-    """``args`` with addresses instead of arrays and tensors where ``pointers`` has the name of a parameter, and with
-    numbers of Python instead of those of numpy and ``ml_dtypes``; addresses are valid inside the ``with`` block."""
+def addresses(args: Sequence[Any], pointers: Sequence[Memory | None]) -> Iterator[list[Any]]:
+    """``args`` with addresses instead of arrays and tensors where ``pointers`` has a parameter, and with numbers of
+    Python instead of those of numpy and ``ml_dtypes``; addresses are valid inside the ``with`` block."""
     made: list[Any] = []
     added: list[int] = []
     try:
         for position, value in enumerate(args):
-            name = pointers[position] if position < len(pointers) else None
-            if name is None:
+            parameter = pointers[position] if position < len(pointers) else None
+            if parameter is None:
                 made.append(value.item() if isinstance(value, np.generic) else value)
             elif isinstance(value, np.ndarray):
-                _require_plain(value, name)
+                _require_plain(value, parameter.name)
+                parameter.require_elements(value)
                 address = value.ctypes.data
                 if value.nbytes and not memory.knows(address, value.nbytes):
                     memory.register(address, value.nbytes, value)

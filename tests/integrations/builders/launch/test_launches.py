@@ -169,6 +169,15 @@ def test_array_with_gaps_is_refused(handles: ModuleType) -> None:
         launch(handles, np.zeros(8, np.float32)[::2], np.zeros(4, np.float32), 2.0)
 
 
+def test_array_of_floats_of_another_size_is_refused(handles: ModuleType) -> None:
+    with pytest.raises(BindingError, match="argument x needs elements of f32, found an array of float64"):
+        launch(handles, np.zeros(4), np.zeros(4, np.float32), 2.0)
+    # The bits of elements are elements.
+    bits, y = np.full(4, 0x3F800000, np.uint32), np.zeros(4, np.float32)
+    launch(handles, bits, y, 2.0)
+    assert y.tolist() == [2, 2, 2, 0]
+
+
 def test_array_that_cannot_be_written_is_refused(handles: ModuleType) -> None:
     y = np.zeros(4, np.float32)
     y.flags.writeable = False
@@ -193,7 +202,8 @@ def test_arguments_are_called_as_in_python(tmp_path: Path) -> None:
     text = located_text(module, "keep", ["source", "target"])
     assert text is not None and "@keep(%source: !pto.ptr<f32, gm>, %target: !pto.ptr<f32, gm>)" in text
     assert "source" not in str(module)
-    assert LaunchedKernel(text, "keep", "keep.pto", None, True).pointers == ["source", "target"]
+    found = LaunchedKernel(text, "keep", "keep.pto", None, True).pointers
+    assert [one and (one.name, one.elements.name) for one in found] == [("source", "f32"), ("target", "f32")]
 
 
 def test_marshalling_of_the_package_refuses_a_wrong_number_of_arguments(handles: ModuleType) -> None:
