@@ -6,7 +6,7 @@ Source: docs/reference/vectors.md, "Arithmetic", "Loads and stores", "Predicates
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.arith import AndIOp, ExtUIOp, IndexCastOp, TruncIOp
 from xdsl.dialects.builtin import IndexType, StringAttr, i16
@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from pto_dialect.analysis.constants import constant_of
 from pto_dialect.ir.core.base import PtoOp, operand_groups, signature
 from pto_dialect.ir.core.types import MaskType
+from pto_dialect.ir.tile.move import TMovOp
 from pto_dialect.ir.vector.arith import VShlsOp, VShrsOp
 from pto_dialect.ir.vector.compare import VCmpsOp, VSelOp
 from pto_dialect.ir.vector.convert import VBrOp
@@ -52,6 +53,11 @@ def read_step(writer: Writer, op: Operation, row: Row) -> Step:
     dst = reader.tile(groups["dst"][0])
     sources = {name: reader.tile(groups[name][0]) for name in row.sources}
     number = groups[row.number][0] if row.number else None
+    if isinstance(op, TMovOp):
+        # What both tiles have.
+        (source,) = sources.values()
+        rows, cols = writer.least(dst.rows, source.rows), writer.least(dst.cols, source.cols)
+        dst = replace(dst, rows=rows, cols=cols)
     if dst.kind == "DN" and not row.spread and not row.column and all(one.kind == "DN" for one in sources.values()):
         dst, sources = transposed(dst), {name: transposed(tile) for name, tile in sources.items()}
     cyclic = row.column != "" and row.formula != row.column and _is_cyclic(writer, op, sources[row.column])

@@ -64,6 +64,8 @@ DIVIDED = frozenset(("i16", "i32"))
 """Integers whose quotients :func:`.division.quotient` has."""
 COPIED = BOTH | {"bf16"}
 """Elements that are not computed with."""
+MOVED = COPIED | {"f8E4M3FN", "f8E5M2", "hif8"}
+"""Elements that are loaded and stored."""
 
 
 Formula: TypeAlias = "str | int | tuple[Any, ...]"
@@ -159,7 +161,7 @@ ROWS: dict[str, Row] = {
     "pto.tdivs": Row((VDivOp, "src", (VBrOp, "scalar")), number="scalar", elements=FLOATS, others=False),
     "pto.trecip": Row((VDivOp, (VBrOp, ONE), "src"), elements=FLOATS),
     "pto.trsqrt": Row((VDivOp, (VBrOp, ONE), (VSqrtOp, "src")), elements=frozenset(("f32",)), others=False),
-    "pto.tmov": Row("src", elements=COPIED),
+    "pto.tmov": Row("src", elements=MOVED),
     "pto.texpands": Row(VDupOp, (), "scalar", elements=COPIED),
 }
 

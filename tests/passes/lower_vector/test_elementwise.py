@@ -8,7 +8,7 @@ from groups import in_groups
 from sampling import sampled
 
 from pto_dialect import print_module
-from pto_dialect.passes.lower_vector.table import ROWS
+from pto_dialect.passes.lower_vector.table import COPIED, MOVED, ROWS
 
 RNG = np.random.default_rng(13)
 STORAGE = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "i16": np.int16, "i32": np.int32}
@@ -64,7 +64,7 @@ FEW = ("i8", "ui8", "ui16", "ui32")
 def kinds(number: int, elements: frozenset[str]) -> list[str]:
     """The element types that the operation with a number is tried with."""
     few = [kind for kind in FEW if kind in elements]
-    return sorted(elements.difference(FEW)) + few[number % max(1, len(few)) :][:1]
+    return sorted(elements.difference(FEW, MOVED - COPIED)) + few[number % max(1, len(few)) :][:1]
 
 
 CASES = [
@@ -86,6 +86,47 @@ def test_a_vector_function_computes_the_same_bits(name, element, shape):
     assert name not in print_module(module)
     assert "pto.vecscope" in print_module(module)
     assert found["c"].any()
+
+
+@pytest.mark.parametrize(("source", "target"), [((5, 20), (8, 32)), ((8, 32), (5, 20)), ((3, 32), (8, 10))])
+@pytest.mark.parametrize("known", [True, False])
+def test_moves_between_tiles_with_other_valid_parts(source, target, known):
+    """What both have is moved, the rest of the result does not change."""
+    found = Program(a="f32", b="f32", c="f32")
+    for name, array, (rows, cols) in (("x", "a", source), ("z", "b", target)):
+        sizes = "" if known else f"valid_row = {found.index(rows)} valid_col = {found.index(cols)}"
+        found.tile(name, "vec", 8, 32, "f32", sizes, valid=f"{rows}x{cols}" if known else "?x?")
+        found.view(f"v{name}", array, (rows, cols), (cols, 1))
+        found.op("tload", f"v{name}", to=name)
+    found.view("vc", "c", target, (target[1], 1))
+    found.op("tmov", "x", to="z")
+    found.op("tstore", "z", to="vc")
+    a, b = values(source, "f32"), values(target, "f32")
+    expected = b.copy()
+    rows, cols = (min(sizes) for sizes in zip(source, target, strict=True))
+    expected[:rows, :cols] = a[:rows, :cols]
+    module, result = lowered(found, last="lower-vector", a=a, b=b, c=np.zeros_like(b))
+    assert "pto.tmov" not in print_module(module)
+    assert np.array_equal(result["c"], expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("element", sorted(MOVED - COPIED))
+def test_moves_of_floats_of_8_bits(element):
+    found = Program(a="ui8", c="ui8")
+    for name, array in (("x", "a"), ("z", "c")):
+        found.view(f"v{name}", array, (5, 70), (70, 1))
+        found.tile(name, "vec", 5, 96, "ui8", valid="5x70")
+        kind = "!pto.hif8" if element == "hif8" else element
+        found.types[f"{name}_bits"] = found.types[name].replace("ui8", kind)
+    found.op("tload", "vx", to="x")
+    for name in "xz":
+        found.lines.append(f"%{name}_bits = pto.bitcast %{name} : {found.types[name]} -> {found.types[f'{name}_bits']}")
+    found.op("tmov", "x_bits", to="z_bits")
+    found.op("tstore", "z", to="vz")
+    a = RNG.integers(0, 256, (5, 70)).astype(np.uint8)
+    module, result = lowered(found, last="lower-vector", a=a, c=np.zeros_like(a))
+    assert "pto.tmov" not in print_module(module)
+    assert np.array_equal(result["c"], a)
 
 
 @pytest.mark.parametrize("slope", [-1.5, 0.0, -0.0, 0.25, 3.0, np.inf, np.nan])
