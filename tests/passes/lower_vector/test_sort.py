@@ -51,11 +51,12 @@ def test_records_are_sorted(rows, cols, merges):
 
 
 def partial(element: str, rows: int, valid: int, room: int, shared: bool, backend: str) -> str:
-    """Rows of ``valid`` scores sorted, with room for ``room`` elements of records in each."""
+    """Rows of ``valid`` scores sorted, of whose elements of records ``room`` are valid in each."""
     found = Program(a=element, i="ui32", c=element)
     cols, lists = -(-valid // 32) * 32, 1 if shared else rows
+    out = max(cols * (2 if element == "f32" else 4), -(-room // 16) * 16)
     for name, array, height, width, whole in (
-        ("x", "a", rows, valid, cols), ("k", "i", lists, valid, cols), ("z", "c", rows, room, -(-room // 16) * 16),
+        ("x", "a", rows, valid, cols), ("k", "i", lists, valid, cols), ("z", "c", rows, room, out),
     ):  # fmt: skip
         found.view(f"v{name}", array, (height, width), (width, 1))
         kind = "ui32" if name == "k" else element

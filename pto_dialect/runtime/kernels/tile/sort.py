@@ -16,6 +16,7 @@ from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
 from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.vector.sort import RECORD, SORTED, falling, merge_order
 from pto_dialect.targets.backend import SORT_FILLERS
@@ -60,6 +61,7 @@ class SortGroups:
         if not (rows and cols):
             return
         width = -(-cols // SORTED) * SORTED
+        self._check_memory(dst, rows, width)
         scores = np.full((rows, width), self.filler, self.fmt.storage)
         scores[:, :cols] = src.read()
         positions = np.zeros((rows, width), np.uint32)
@@ -69,6 +71,14 @@ class SortGroups:
         ordered = np.take_along_axis(records, descending(scores.reshape(records.shape)), axis=-1)
         flat = ordered.reshape(rows, width).view(self.fmt.storage)
         dst.write(flat[: dst.valid_rows, : dst.valid_cols])
+
+    def _check_memory(self, dst: AnyTile, rows: int, width: int) -> None:
+        """Raises ``Fault`` (``mem-oob-tile``) where the records of the last row end after the memory of ``dst``:
+        whole groups are written, whatever of the tile is valid."""
+        needed = width * RECORD // self.fmt.bytes
+        if isinstance(dst, Tile) and (rows - 1) * dst.cols + needed > dst.rows * dst.cols:
+            size = f"dst has {dst.rows} x {dst.cols} elements, and needs {needed} columns"
+            raise Fault("mem-oob-tile", f"records of {width} scores end after the tile: {size}")
 
 
 def records_of(tile: AnyTile, fmt: Format) -> Array:

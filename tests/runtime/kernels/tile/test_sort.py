@@ -14,6 +14,7 @@ from sanitize_programs import diagnostics
 from tile_run_helpers import DTYPES, program, run, tile
 from tile_values import same
 
+from pto_dialect.runtime.errors import ProgramError
 from pto_dialect.runtime.kernels.tile.sort import MergeLists, make_records, scores_of
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.targets.backend import Backend
@@ -66,6 +67,27 @@ def test_records_beyond_the_valid_columns_are_not_written() -> None:
     )["d"]  # fmt: skip
     assert found[0, :26:2].tolist() == list(range(12, -1, -1))
     assert (found[0, 26:] == 5).all()
+
+
+@pytest.mark.parametrize(("shape", "fits"), [((1, 64), False), ((1, 128), True), ((2, 64), True)])
+def test_whole_groups_stay_in_the_tile(shape: tuple[int, int], fits: bool) -> None:
+    """Two groups of one row are 128 elements, also where fewer of them are valid."""
+    scores = np.arange(40, dtype=np.float32).reshape(1, 40)
+
+    def sort() -> None:
+        run(
+            "pto.tsort32 ins(%a, %i : {a}, {i}) outs(%d : {d})",
+            tile("a", "f32", scores), tile("i", "ui32", np.arange(40).reshape(1, 40)),
+            tile("d", "f32", np.zeros(shape), (1, 64)), verify=False,
+        )  # fmt: skip
+
+    if fits:
+        sort()
+        return
+    with pytest.raises(
+        ProgramError, match="records of 64 scores end after the tile: dst has 1 x 64 elements, and needs 128 col"
+    ):
+        sort()
 
 
 def sorted_list(rng: np.random.Generator, count: int, element: str) -> list[Record]:
