@@ -90,3 +90,29 @@ def test_an_argument_that_is_written_has_no_known_contents() -> None:
     kernel = times_kernel(parse(program(f"    {store}\n    {READ}\n    {BRANCH}")))
     found = kernel.dependence.operation
     assert found is not None and found.name == "scf.if"
+
+
+CALLED = """func.func @twice(%s: i32) -> i32 {
+    %zero = arith.constant 0 : i32
+    %sum = arith.addi %s, %s : i32
+    BODY
+    return %sum : i32
+  }
+}"""
+CALL = "%d = func.call @twice(%s) : (i32) -> i32"
+
+
+@pytest.mark.parametrize(
+    ("body", "inside", "operation"),
+    [
+        # The result is made of contents, or its operand is.
+        (f"    {INNER}\n    {CALL}\n    {BRANCH.replace('%s,', '%d,')}", "", "scf.if"),
+        (f"    {INNER}\n    {CALL}", "%q = arith.divsi %zero, %s : i32", "arith.divsi"),
+        (f"    {READ}\n    {CALL}\n    {BRANCH.replace('%s,', '%d,')}", "", None),
+        (f"    {INNER}\n    {CALL}", "", None),
+    ],
+)
+def test_calls_pass_contents_on(body: str, inside: str, operation: str | None) -> None:
+    text = program(body).rstrip().removesuffix("}") + CALLED.replace("BODY", inside)
+    found = times_kernel(parse(text)).dependence.operation
+    assert (None if found is None else found.name) == operation

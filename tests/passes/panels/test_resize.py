@@ -230,6 +230,14 @@ def test_both_kinds_of_cores(target: str, columns: int) -> None:
     assert np.allclose(data["y"], wanted, rtol=1e-5, atol=1e-4)
 
 
+def test_queues_that_divide_the_columns() -> None:
+    """Each vector core has half of the columns of an entry."""
+    text = (FOLDER / "int8_dequant_gemm" / "per_group.pto").read_text(encoding="utf-8")
+    found, (message,) = resized(text.replace("split = 1", "split = 2"), "resize-panels{columns=32}")
+    assert "entries of the queue are split along the panels" in message
+    assert "slot_size = 4096" not in found
+
+
 @pytest.mark.parametrize(
     ("file", "call", "reason"),
     [

@@ -105,6 +105,21 @@ def test_addresses_of_pointers_are_those_of_the_buffers() -> None:
     assert np.array_equal(o, a)
 
 
+def test_each_work_item_makes_a_pointer_of_its_number() -> None:
+    a, o = numbers(32), np.zeros(32, np.float32)
+    body = f"""{POINTERS}
+    %size = arith.constant 4 : i64
+    %distance = arith.muli %wide, %size : i64
+    %number = arith.addi %ai, %distance : i64
+    %from = llvm.inttoptr %number : i64 to !llvm.ptr<1>
+    %same = llvm.addrspacecast %from : !llvm.ptr<1> to !llvm.ptr<1>
+    %v = llvm.load %same : !llvm.ptr<1> -> f32
+    pto.store %v, %o[%at] : !pto.ptr<f32, gm>, f32
+    """
+    run(body, ARGUMENTS, a, o)
+    assert np.array_equal(o, a)
+
+
 CORE = """
 func.func @k(%a: !pto.ptr<f32, gm>, %o: !pto.ptr<f32, gm>) {{
   %i = arith.constant 2 : i64
@@ -124,6 +139,16 @@ func.func @k(%a: !pto.ptr<f32, gm>, %o: !pto.ptr<f32, gm>) {{
 def test_the_scalar_unit_loads_and_stores_numbers() -> None:
     a, o = numbers(4), np.zeros(1, np.float32)
     api.run(api.parse(CORE.format(space=1, type="f32")), {"a": a, "o": o})
+    assert o[0] == a[3]
+
+
+def test_the_scalar_unit_computes_with_addresses() -> None:
+    a, o = numbers(4), np.zeros(1, np.float32)
+    back = """%pi = llvm.ptrtoint %p : !llvm.ptr<1> to i64
+  %again = llvm.inttoptr %pi : i64 to !llvm.ptr<1>
+  %same = llvm.addrspacecast %again : !llvm.ptr<1> to !llvm.ptr<1>
+  %v = llvm.load %same"""
+    api.run(api.parse(CORE.format(space=1, type="f32").replace("%v = llvm.load %p", back)), {"a": a, "o": o})
     assert o[0] == a[3]
 
 
