@@ -1,4 +1,4 @@
-"""Accumulators whose unit flags alternate. Source: docs/reference/order-proof.md."""
+"""Accumulators whose unit flags alternate. Source: docs/reference/order-proof.md, "What is assumed of hardware"."""
 
 from __future__ import annotations
 

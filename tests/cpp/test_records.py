@@ -37,6 +37,20 @@ def test_records_that_are_no_elements(value: np.ndarray) -> None:
         pto_dialect.run(module, {"x": np.ones(4, np.float32), "sizes": value})
 
 
+def test_records_of_integers_are_no_floats() -> None:
+    module = pto_dialect.compile_cpp(KERNEL).module
+    with pytest.raises(BindingError, match="argument x needs elements of f32"):
+        pto_dialect.run(module, {"x": np.ones(4, [("a", "i4")]), "sizes": np.array([(3, 2.5, 0)], FIELDS)})
+
+
+def test_structures_of_floats_are_records() -> None:
+    text = KERNEL.replace("int32_t count; float factor; int64_t total;", "float count; float factor; float total;")
+    sizes, x = np.array([(3, 2.5, 0)], [(name, "f4") for name in FIELDS.names or ()]), np.ones(4, np.float32)
+    pto_dialect.run(pto_dialect.compile_cpp(text).module, {"x": x, "sizes": sizes})
+    assert x.tolist() == [2.5, 2.5, 2.5, 1]
+    assert sizes["total"].tolist() == [4]
+
+
 def test_files_of_records_and_of_bytes(tmp_path: Path) -> None:
     kernel, sizes = tmp_path / "k.cpp", np.array([(3, 2.5, 0)], FIELDS)
     kernel.write_text(KERNEL)

@@ -145,7 +145,7 @@ def wrong_files(pto_run) -> None:
     np.save("u32.npy", np.ones((4, 8), np.uint32))
     np.save("text.npy", np.array(["a", "b"]))
     np.save("complex.npy", np.ones(4, np.complex64))
-    np.save("struct.npy", np.zeros(4, [("a", "<f4")]))
+    np.save("struct.npy", np.zeros(32, [("a", "<i4")]))
     np.save("objects.npy", np.array([{}], dtype=object), allow_pickle=True)
     np.savez("two.npz", alpha=np.ones(32, np.float32), beta=np.ones(32, np.float32))
     np.save("single.npz.npy", np.ones(32, np.float32))

@@ -226,7 +226,9 @@ def _parted(name: str, type_: Attribute, value: InParts, profile: Profile | None
 
 
 def _is_bits(dtype: np.dtype[Any], fmt: Format) -> bool:
-    """Returns whether elements of the size of ``fmt`` may hold its bits: all but other floats."""
+    """Returns whether elements of the size of ``fmt`` may hold its bits: all but other floats and records."""
+    if dtype.names is not None:
+        return False
     if dtype.kind == "f" or dtype.isbuiltin == 2:
         return fmt.name == _SAME_BITS.get(dtype.name) or not fmt.is_float
     return True
