@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from pto_dialect.ir.core.base import PtoOp
 from pto_dialect.runtime.compile.generator import Expr, Generator
 from pto_dialect.runtime.faults import Fault
-from pto_dialect.runtime.memory.spaces import Array
+from pto_dialect.runtime.memory.spaces import Array, strided_view
 from pto_dialect.runtime.memory.values import Tile
 from pto_dialect.runtime.numerics.formats import Format
 from pto_dialect.runtime.vector.sort import RECORD, SORTED, falling, merge_order
@@ -61,7 +61,6 @@ class SortGroups:
         if not (rows and cols):
             return
         width = -(-cols // SORTED) * SORTED
-        self._check_memory(dst, rows, width)
         scores = np.full((rows, width), self.filler, self.fmt.storage)
         scores[:, :cols] = src.read()
         positions = np.zeros((rows, width), np.uint32)
@@ -71,14 +70,20 @@ class SortGroups:
         ordered = np.take_along_axis(records, descending(scores.reshape(records.shape)), axis=-1)
         flat = ordered.reshape(rows, width).view(self.fmt.storage)
         dst.write(flat[: dst.valid_rows, : dst.valid_cols])
+        if isinstance(dst, Tile):
+            _write_after(dst, flat[: dst.valid_rows])
 
-    def _check_memory(self, dst: AnyTile, rows: int, width: int) -> None:
-        """Raises ``Fault`` (``mem-oob-tile``) where the records of the last row end after the memory of ``dst``:
-        whole groups are written, whatever of the tile is valid."""
-        needed = width * RECORD // self.fmt.bytes
-        if isinstance(dst, Tile) and (rows - 1) * dst.cols + needed > dst.rows * dst.cols:
-            size = f"dst has {dst.rows} x {dst.cols} elements, and needs {needed} columns"
-            raise Fault("mem-oob-tile", f"records of {width} scores end after the tile: {size}")
+
+def _write_after(dst: Tile, records: Array) -> None:
+    """Writes the records of the last row that are after the memory of ``dst``: whole groups are written, whatever
+    belongs to the tile. Raises ``Fault`` (``mem-oob``) at the end of the memory."""
+    rows, width = records.shape
+    layout = dst.layout
+    size = layout.rows * layout.cols
+    after = (dst.row0 + rows - 1) * layout.cols + dst.col0 + width - size
+    if rows and after > 0:
+        outside = strided_view(dst.pointer.advance(size), (min(after, width),), (layout.item_bytes,))
+        np.copyto(outside, records[-1, width - min(after, width) :])
 
 
 def records_of(tile: AnyTile, fmt: Format) -> Array:

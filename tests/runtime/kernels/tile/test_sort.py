@@ -14,7 +14,7 @@ from sanitize_programs import diagnostics
 from tile_run_helpers import DTYPES, program, run, tile
 from tile_values import same
 
-from pto_dialect.runtime.errors import ProgramError
+from pto_dialect import api
 from pto_dialect.runtime.kernels.tile.sort import MergeLists, make_records, scores_of
 from pto_dialect.runtime.numerics.formats import format_of
 from pto_dialect.targets.backend import Backend
@@ -69,25 +69,50 @@ def test_records_beyond_the_valid_columns_are_not_written() -> None:
     assert (found[0, 26:] == 5).all()
 
 
-@pytest.mark.parametrize(("shape", "fits"), [((1, 64), False), ((1, 128), True), ((2, 64), True)])
-def test_whole_groups_stay_in_the_tile(shape: tuple[int, int], fits: bool) -> None:
-    """Two groups of one row are 128 elements, also where fewer of them are valid."""
-    scores = np.arange(40, dtype=np.float32).reshape(1, 40)
+GROUPS = """
+module attributes {{pto.target_arch = "a5"}} {{
+  func.func @k(%a: !pto.ptr<f32>, %o: !pto.ptr<f32>) attributes {{pto.entry}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %at = arith.constant 0 : i64
+    %idx_at = arith.constant 256 : i64
+    %dst_at = arith.constant 512 : i64
+    %next_at = arith.constant {next} : i64
+    %av = pto.make_tensor_view %a, shape = [%c1, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %ap = pto.partition_view %av, offsets = [%c0, %c0], sizes = [%c1, %c64]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<1x64xf32>
+    %ov = pto.make_tensor_view %o, shape = [%c1, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+    %op = pto.partition_view %ov, offsets = [%c0, %c0], sizes = [%c1, %c64]
+      : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<1x64xf32>
+    %x = pto.alloc_tile addr = %at : !pto.tile_buf<vec, 1x64xf32>
+    %i = pto.alloc_tile addr = %idx_at : !pto.tile_buf<vec, 1x64xi32>
+    %y = pto.alloc_tile addr = %dst_at : !pto.tile_buf<vec, 1x{cols}xf32>
+    %next = pto.alloc_tile addr = %next_at : !pto.tile_buf<vec, 1x64xf32>
+    %zero = arith.constant 0 : i32
+    %two = arith.constant 2.0 : f32
+    pto.tload ins(%ap : !pto.partition_tensor_view<1x64xf32>) outs(%x : !pto.tile_buf<vec, 1x64xf32>)
+    pto.tci ins(%zero : i32) outs(%i : !pto.tile_buf<vec, 1x64xi32>)
+    pto.texpands ins(%two : f32) outs(%next : !pto.tile_buf<vec, 1x64xf32>)
+    pto.tsort32 ins(%x, %i : !pto.tile_buf<vec, 1x64xf32>, !pto.tile_buf<vec, 1x64xi32>)
+                outs(%y : !pto.tile_buf<vec, 1x{cols}xf32>)
+    pto.tstore ins(%next : !pto.tile_buf<vec, 1x64xf32>) outs(%op : !pto.partition_tensor_view<1x64xf32>)
+    return
+  }}
+}}
+"""
 
-    def sort() -> None:
-        run(
-            "pto.tsort32 ins(%a, %i : {a}, {i}) outs(%d : {d})",
-            tile("a", "f32", scores), tile("i", "ui32", np.arange(40).reshape(1, 40)),
-            tile("d", "f32", np.zeros(shape), (1, 64)), verify=False,
-        )  # fmt: skip
 
-    if fits:
-        sort()
-        return
-    with pytest.raises(
-        ProgramError, match="records of 64 scores end after the tile: dst has 1 x 64 elements, and needs 128 col"
-    ):
-        sort()
+@pytest.mark.parametrize(("cols", "beyond"), [(64, True), (128, False)])
+def test_whole_groups_are_written(cols: int, beyond: bool) -> None:
+    """Two groups are 128 elements. With room for one of them, the other one overwrites what comes after the tile."""
+    text = GROUPS.format(cols=cols, next=512 + 4 * cols)
+    scores, found = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    api.run(api.parse(text), {"a": scores, "o": found})
+    assert found[::2].tolist() == ([*range(63, 31, -1)] if beyond else [2.0] * 32)
+    assert found.view(np.uint32)[1::2].tolist() == ([*range(63, 31, -1)] if beyond else [0x40000000] * 32)
+    rules = [one.rule for one in diagnostics(text, [scores, found])]
+    assert ("mem-oob-tile" in rules) == beyond
 
 
 def sorted_list(rng: np.random.Generator, count: int, element: str) -> list[Record]:
