@@ -16,7 +16,7 @@ from xdsl.traits import IsTerminator
 
 from pto_dialect.ir.buffers.views import AllocTileOp, SetValidshapeOp
 from pto_dialect.ir.core.base import PtoOp
-from pto_dialect.ir.core.walk import walk
+from pto_dialect.ir.core.walk import ancestors, walk
 
 
 class ValidSizes:
@@ -50,7 +50,7 @@ class _Statements:
         self._order = order
         self._only = tile.owner if [tile.owner] == stating else None
         self._stating = set(stating)
-        self._around = {outer for op in stating for outer in _enclosing(op)}
+        self._around = {outer for op in stating for outer in ancestors(op)}
         self._by_block: dict[Block, list[Operation]] = {}
         for op in sorted(self._stating | self._around, key=lambda op: order.get(op, -1)):
             if op.parent is not None:
@@ -60,7 +60,7 @@ class _Statements:
         """Returns the one after which no other runs before ``op``."""
         if isinstance(self._only, Operation):
             return self._only
-        for at in (op, *_enclosing(op)):
+        for at in (op, *ancestors(op)):
             if at is not op and at in self._around:
                 # It may run in another iteration or branch.
                 return None
@@ -110,13 +110,3 @@ def _made_of(op: Operation) -> Iterator[SSAValue]:
         for region in outer.regions:
             for block in region.blocks:
                 yield from block.args
-
-
-def _enclosing(op: Operation) -> list[Operation]:
-    """Returns the operations around ``op``, the innermost first."""
-    found: list[Operation] = []
-    outer = op.parent_op()
-    while outer is not None:
-        found.append(outer)
-        outer = outer.parent_op()
-    return found

@@ -128,6 +128,7 @@ class Stretch:
     """Rows that show columns among the tall tiles."""
     apart: Apart = field(default_factory=Apart)
     """Pairs of arguments that have to be different memory."""
+    filling: Filling = field(default_factory=Filling)
 
     @property
     def height(self) -> int:
@@ -166,7 +167,7 @@ class Stretch:
             self.shown[value] = kind
             value, kind = column, column.type
             assert isinstance(kind, TileBufType)
-        if value not in written and not (output and Filling().fills(op, value)):
+        if value not in written and not (output and self.filling.fills(op, value)):
             reason = "is not written as a whole first" if output else "comes from somewhere else"
             raise NotTiledError(op, f"{_name(value)} {reason}")
         written.add(value)
